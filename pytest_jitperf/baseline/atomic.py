@@ -1,0 +1,107 @@
+"""Files that are whole at every moment, whoever is killed, and one writer at a time per directory."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import filelock
+
+from pytest_jitperf.errors import BaselineError
+
+__all__ = ["directory_lock", "real_path", "remove_leftovers", "write"]
+
+# A name of its own, not one made from the target's: that may be as long as a name can be.
+_PREFIX, _SUFFIX = ".jitperf-", ".tmp"
+_LOCK_SECONDS = 60.0
+
+
+def real_path(path: Path) -> Path:
+    """The path without symbolic links; a loop of them stays as it is, for whoever opens it to report."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def directory_lock(directory: Path, timeout: float = _LOCK_SECONDS) -> Iterator[None]:
+    """Keeps other updates out of a directory of baselines.
+
+    The lock file lies in the temporary directory of the system, so that the repository stays clean; one per user, since
+    nobody may open another's there. It is the operating system that holds the lock, so a killed process leaves none.
+
+    Raises:
+        BaselineError: Another process has held it for ``timeout`` seconds, or there is nowhere to lock.
+    """
+    user = os.geteuid() if hasattr(os, "geteuid") else ""
+    digest = hashlib.sha256(os.fsencode(real_path(directory))).hexdigest()[:16]
+    path = Path(tempfile.gettempdir()) / f"pytest-jitperf-{user}-{digest}.lock"
+    lock = filelock.FileLock(path, timeout=timeout)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise BaselineError(
+            f"{directory} has been locked by another update for {timeout:g} s ({path}); "
+            "wait for it to end, then update again"
+        ) from error
+    except OSError as error:
+        raise BaselineError(
+            f"{directory} cannot be locked: {path}: {error.strerror}; set TMPDIR to a writable directory"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replaces a file, or makes it; until the last step the old content stands, and after it the new.
+
+    Args:
+        path: The file, with symbolic links resolved; its directory must exist. Its permissions are kept.
+        content: All of it.
+
+    Raises:
+        OSError: Nothing was changed and no temporary file is left.
+    """
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    if mode is not None and not os.access(path, os.W_OK):
+        # Renaming over it would work and go against what its owner said.
+        raise PermissionError(errno.EACCES, "the file is write-protected", str(path))
+    temporary = path.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_directory(path.parent)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Removes temporary files of writers that were killed; only to be called under the directory's lock."""
+    for each in directory.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            each.unlink()
+
+
+def _sync_directory(directory: Path) -> None:
+    """Makes the renaming outlast a power cut, where the system can do that; the file itself is safe either way."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,107 @@
+"""What an update makes of an entry that is there already: as few changed bytes as the new facts allow.
+
+An update run measures everything again, and the timings of unchanged code come out different each time. Were they all
+written, every update would rewrite the whole file, bury the one change that was meant, and conflict with every other
+branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.measurement import Sample
+
+__all__ = ["merge_entry"]
+
+# A CI matrix records the same entry with several of these; what they change is kept apart, under ``Entry.host``.
+_VERSIONS = frozenset({"python", "jax", "jaxlib", "platform_version"})
+# Python calls vary by a few with hash seeds and import order; compilations, launches and leaves never do.
+_VARYING_COUNTS = frozenset({"trace_calls", "host_calls"})
+_VARYING_SHARE, _VARYING_CALLS = 0.001, 20
+
+
+def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, renew: bool = False) -> Entry:
+    """Decides what stands in the file after an update.
+
+    ==============================================================  ===========================================
+    new against old                                                 result
+    ==============================================================  ===========================================
+    same inputs, programs, exact metrics, counts and environment    old: its timings cannot have moved by code
+    the same, ``stored_times``, and a timing's quartiles are apart  old with the new timings
+    the same, recorded with another Python or jax                   old, with the counts of this one added
+    the same, another environment (flags, devices, …)               new, with the counts of other versions kept
+    anything else                                                   new
+    ==============================================================  ===========================================
+
+    Counts of other Python and jax versions go where the code changed: they would fail the other jobs of a matrix over
+    a change that has been accepted. An artifact that old lacks is taken from new.
+
+    Args:
+        old: What the file has, or None.
+        new: What was measured now.
+        stored_times: Timings are a gate (a dedicated machine): record them again when they moved, and in each new
+            environment.
+        renew: Take the new numbers and artifacts though nothing says that they differ, because the change was judged
+            and is accepted, or because the artifact has grown old.
+
+    Returns:
+        The entry to store; the very object ``old`` where nothing is to be written.
+    """
+    if old is None or not (_same_code(old, new) and _same_counts(old, new)):
+        return new
+    moved = {key for key, _, _ in old.environment.differences(new.environment)}
+    allowed = frozenset[str]() if stored_times else _VERSIONS
+    if renew or _exact(old) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys():
+        return replace(new, host={**old.host, **new.host})
+    merged = replace(
+        old,
+        host={**new.host, **old.host},
+        program=_with_artifact(old.program, new.program) if old.program and new.program else None,
+        helpers={name: _with_artifact(each, new.helpers[name]) for name, each in old.helpers.items()},
+    )
+    if stored_times and _times_moved(old.timed, new.timed):
+        # The machine's name is not compared, but it goes with the timings.
+        merged = replace(merged, timed=new.timed, relative=new.relative, environment=new.environment)
+    return old if merged == old else merged
+
+
+def _same_code(old: Entry, new: Entry) -> bool:
+    return old.inputs == new.inputs and _identities(old) == _identities(new)
+
+
+def _identities(entry: Entry) -> tuple[object, ...]:
+    return (
+        entry.program and (entry.program.fingerprint, entry.program.inputs),
+        {name: (each.fingerprint, each.inputs) for name, each in entry.helpers.items()},
+    )
+
+
+def _exact(entry: Entry) -> tuple[object, ...]:
+    return entry.exact, {name: each.exact for name, each in entry.helpers.items()}
+
+
+def _same_counts(old: Entry, new: Entry) -> bool:
+    """Whether the counts of each version that both have are the same but for what varies from run to run."""
+    return all(_counts_agree(old.host[key], new.host[key]) for key in old.host.keys() & new.host.keys())
+
+
+def _counts_agree(old: Mapping[str, int], new: Mapping[str, int]) -> bool:
+    if old.keys() != new.keys():
+        return False
+    for name, before in old.items():
+        slack = max(_VARYING_SHARE * before, _VARYING_CALLS) if name in _VARYING_COUNTS else 0
+        if abs(new[name] - before) > slack:
+            return False
+    return True
+
+
+def _with_artifact(old: StoredProgram, new: StoredProgram) -> StoredProgram:
+    if old.artifact is None and new.artifact is not None:
+        return replace(old, artifact=new.artifact, no_artifact="")
+    return old
+
+
+def _times_moved(old: Mapping[str, Sample], new: Mapping[str, Sample]) -> bool:
+    return any(new[name].low > old[name].high or new[name].high < old[name].low for name in old.keys() & new.keys())

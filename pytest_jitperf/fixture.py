@@ -1,0 +1,133 @@
+"""The ``jitperf`` fixture: what a test calls to have a function measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_jitperf.errors import MeasurementError
+
+if TYPE_CHECKING:
+    from pytest_jitperf.measurement import Measurement
+    from pytest_jitperf.trial import Trial, Tried
+
+__all__ = ["Jitperf"]
+
+
+@dataclass(slots=True)
+class Jitperf:
+    """Measures functions under the item's strategy.
+
+    Example:
+        .. code-block:: python
+
+            @pytest.mark.jitperf(strategies=["eager", "outer"])
+            def test_step(jitperf):
+                y = jitperf(step, jnp.ones((1024, 1024)))
+                assert jnp.isfinite(y).all()
+
+    Attributes:
+        strategy: Name of the strategy that this item stands for.
+        device: The JAX device that is measured on; with ``devices=["all"]`` the first of them.
+        tried: What was measured so far, judged.
+    """
+
+    strategy: str
+    device: Any
+    _devices: tuple[str, ...]
+    _trial: Trial
+    _measures: bool
+    tried: list[Tried] = field(default_factory=list)
+    called: bool = False
+
+    def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Measures ``function(*args, **kwargs)`` and returns its result under the item's strategy.
+
+        Args:
+            function: The function; already jitted ones are recognised.
+            args: Its positional arguments. They stay usable, also where the function donates them.
+            kwargs: Its keyword arguments.
+
+        Returns:
+            What the function returns, arrays on the item's device.
+
+        Raises:
+            MeasurementError: It cannot be measured; the message says why and what to do.
+        """
+        return self.measure(function, args=args, kwargs=kwargs)
+
+    def measure(
+        self,
+        function: Callable[..., Any],
+        /,
+        *,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        make_args: Callable[[], Any] | None = None,
+        inputs: Sequence[Any] | None = None,
+        name: str = "main",
+    ) -> Any:
+        """The long form.
+
+        Args:
+            function: The function to measure.
+            args: Its positional arguments.
+            kwargs: Its keyword arguments.
+            make_args: Builds the arguments of each call afresh, outside the timed part: returns a tuple of positional
+                arguments, or ``(args, kwargs)``. Instead of ``args`` and ``kwargs``.
+            inputs: A sequence of inputs, each as ``make_args`` would return one. The first is measured; all of them
+                are called in order and their compilations counted, for the budget ``compilations=``.
+            name: Name of the measurement, for more than one in a test.
+
+        Returns:
+            What the function returns for the arguments (the first of ``inputs``).
+
+        Raises:
+            MeasurementError: It cannot be measured; the message says why and what to do.
+        """
+        from pytest_jitperf.trial import Asked
+
+        self.called = True
+        kwargs = dict(kwargs or {})
+        ways = [way for way, given in (("args", args or kwargs), ("make_args", make_args), ("inputs", inputs)) if given]
+        if len(ways) > 1:
+            raise MeasurementError(f"jitperf.measure() got {' and '.join(ways)}; give one of them")
+        if not isinstance(args, (tuple, list)):
+            raise MeasurementError(
+                f"jitperf.measure(args=...) got {type(args).__name__}, expected a tuple; write args=(x,) for one argument"
+            )
+        if not isinstance(name, str) or not name or not name.isprintable():
+            raise MeasurementError(f"jitperf.measure(name={name!r}) needs a printable, non-empty string")
+        if any(each.key.measurement == name for each in self.tried):
+            raise MeasurementError(
+                f"this test measured {name!r} already; give each measurement a name:  jitperf.measure(..., "
+                'name="second")'
+            )
+        result = None
+        for number, device in enumerate(self._devices):
+            asked = Asked(
+                name=name,
+                function=function,
+                args=tuple(args),
+                kwargs=kwargs,
+                make_args=make_args,
+                inputs=inputs,
+                device=device,
+            )
+            if not self._measures:
+                return self._trial.run_once(asked)
+            tried = self._trial.run(asked)
+            self.tried.append(tried)
+            if number == 0:
+                result = tried.result
+        return result
+
+    def end(self) -> None:
+        """Takes away what is shown of the progress."""
+        self._trial.end()
+
+    @property
+    def measurement(self) -> Measurement | None:
+        """The last measurement, or None before the first."""
+        return self.tried[-1].measurement if self.tried else None

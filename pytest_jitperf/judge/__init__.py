@@ -1,0 +1,1 @@
+"""From measurements to verdicts: pure functions of values."""

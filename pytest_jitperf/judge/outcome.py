@@ -1,0 +1,126 @@
+"""The words of a verdict: one per outcome, and what each does to a test."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from pytest_jitperf.measurement import Ratio
+
+__all__ = ["Effect", "Finding", "Outcome", "Verdict"]
+
+
+class Effect(enum.Enum):
+    """What an outcome does to its test."""
+
+    PASS = "pass"
+    WARN = "warn"
+    SKIP = "skip"
+    FAIL = "fail"
+
+
+class Outcome(enum.Enum):
+    """Every outcome; the value is the word that is printed. Later ones are worse."""
+
+    REFERENCE = "reference"
+    OK = "ok"
+    OK_SAME = "ok (same program)"
+    IMPROVED = "improved"
+    NEW = "new"
+    NOT_GATED = "not gated"
+    ENVIRONMENT_CHANGED = "environment changed"
+    INPUTS_CHANGED = "inputs changed"
+    INCONCLUSIVE = "inconclusive"
+    NO_DEVICE = "no such device"
+    NOT_MEASURED = "not measured"
+    NOT_FASTER = "NOT FASTER"
+    OVER_BUDGET = "OVER BUDGET"
+    REGRESSED = "REGRESSED"
+    WRONG_RESULT = "WRONG RESULT"
+
+    @property
+    def effect(self) -> Effect:
+        """What it does to a test that is not run under strict."""
+        return _EFFECTS[self]
+
+    @property
+    def rank(self) -> int:
+        """Larger is worse."""
+        return _RANKS[self]
+
+
+_PASSING = (Outcome.REFERENCE, Outcome.OK_SAME, Outcome.OK, Outcome.IMPROVED)
+_WARNING = (
+    Outcome.NEW,
+    Outcome.NOT_GATED,
+    Outcome.ENVIRONMENT_CHANGED,
+    Outcome.INPUTS_CHANGED,
+    Outcome.INCONCLUSIVE,
+)
+_EFFECTS = {
+    outcome: Effect.PASS
+    if outcome in _PASSING
+    else Effect.WARN
+    if outcome in _WARNING
+    else Effect.SKIP
+    if outcome is Outcome.NO_DEVICE
+    else Effect.FAIL
+    for outcome in Outcome
+}
+_RANKS = {outcome: rank for rank, outcome in enumerate(Outcome)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was judged.
+
+    Attributes:
+        outcome: The word.
+        sentence: One sentence, values included.
+        metric: What was judged; empty where it was not a metric.
+        old: Value of the baseline, or None.
+        new: Value of this run, or None.
+        ratio: The race behind it, or None.
+        rule: What set the limit: ``"tolerance run=5 % (marker)"``; empty where there was none.
+        short: A few words for the table.
+    """
+
+    outcome: Outcome
+    sentence: str
+    metric: str = ""
+    old: float | None = None
+    new: float | None = None
+    ratio: Ratio | None = None
+    rule: str = ""
+    short: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Everything that was found about one measurement; the worst finding decides.
+
+    Attributes:
+        findings: In the order in which they were judged.
+        why: What changed, one line each, weightiest first.
+        gated_by: ``"same program"``, ``"race"``, ``"counts"``, ``"stored times"`` or empty where nothing was gated.
+    """
+
+    findings: tuple[Finding, ...]
+    why: tuple[str, ...] = ()
+    gated_by: str = ""
+
+    @property
+    def worst(self) -> Finding:
+        """The finding that decides."""
+        return max(self.findings, key=lambda finding: finding.outcome.rank)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The word of the worst finding."""
+        return self.worst.outcome
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """Findings that fail the test, worst first."""
+        bad = [each for each in self.findings if each.outcome.effect is Effect.FAIL]
+        return tuple(sorted(bad, key=lambda each: -each.outcome.rank))

@@ -1,0 +1,39 @@
+"""What a verdict does to its test, given how strict the run is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pytest_jitperf.judge.outcome import Effect, Outcome, Verdict
+
+__all__ = ["effect_of"]
+
+
+def effect_of(verdict: Verdict, *, strict: bool, missing: Literal["ok", "warn", "fail"]) -> Effect:
+    """The effect of a verdict.
+
+    ======================  =======================  ==============
+    outcome                 usually                  under strict
+    ======================  =======================  ==============
+    new                     as ``missing`` says      fails
+    other warnings          warns                    fails
+    passing or failing      as they are              as they are
+    ======================  =======================  ==============
+
+    Args:
+        verdict: The verdict.
+        strict: Whether what could not be gated fails.
+        missing: What a test without a baseline does.
+    """
+    effects = [_effect(each.outcome, strict, missing) for each in verdict.findings]
+    order = [Effect.FAIL, Effect.SKIP, Effect.WARN, Effect.PASS]
+    return next(effect for effect in order if effect in effects)
+
+
+def _effect(outcome: Outcome, strict: bool, missing: Literal["ok", "warn", "fail"]) -> Effect:
+    effect = outcome.effect
+    if strict and effect in (Effect.WARN, Effect.SKIP):
+        return Effect.FAIL
+    if outcome is Outcome.NEW:
+        return {"ok": Effect.PASS, "warn": Effect.WARN, "fail": Effect.FAIL}[missing]
+    return effect

@@ -1,0 +1,86 @@
+"""From pytest's nodes to layers of markers and keys of the baseline: the place where pytest objects become data."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+
+from pytest_jitperf.layers import Layer
+from pytest_jitperf.spec import parse_marker
+
+__all__ = ["MARKER", "baseline_key", "has_own_marker", "layers_of", "marker_line"]
+
+MARKER = "jitperf"
+
+
+def layers_of(node: pytest.Item | pytest.Collector) -> tuple[Layer, ...]:
+    """The markers that hold for a test, from the outermost to the innermost.
+
+    Module before class, base class before subclass, class before function, and on the function the marker that stands
+    further up before the one below it; last those of ``pytest.param``.
+    """
+    found: list[Layer] = []
+    for each, mark, scope in _marks(node):
+        where = {"param": "pytest.param"}.get(scope, f"{type(each).__name__.lower()} {getattr(each, 'originalname', None) or each.name}")
+        found.append(parse_marker(mark.args, mark.kwargs, where=where, scope=scope))
+    return tuple(found)
+
+
+def has_own_marker(item: pytest.Item) -> bool:
+    """Whether the marker stands on the function itself or in its ``pytest.param``, and so demands a measurement."""
+    return any(scope != "inherited" for _, _, scope in _marks(item))
+
+
+def _marks(
+    node: pytest.Item | pytest.Collector,
+) -> Iterator[tuple[pytest.Item | pytest.Collector, pytest.Mark, Literal["own", "inherited", "param"]]]:
+    of_params = getattr(getattr(node, "callspec", None), "marks", ())
+    for each in node.listchain():
+        marks = [mark for mark in each.own_markers if mark.name == MARKER]
+        if each is not node:
+            # Classes list the markers of their bases first, modules in the order of pytestmark.
+            yield from ((each, mark, "inherited") for mark in marks)
+            continue
+        params = [mark for mark in marks if any(mark is other for other in of_params)]
+        # The decorator next to the function comes first in pytest's list and has the last word.
+        own = [mark for mark in reversed(marks) if not any(mark is other for other in params)]
+        yield from ((each, mark, "own") for mark in own)
+        yield from ((each, mark, "param") for mark in params)
+
+
+def baseline_key(item: pytest.Function, strategy_id: str) -> str:
+    """Key of a test: class and function with the user's own parameter ids, without the part the plugin added.
+
+    Built from the collected objects, never from a node id, whose prefix depends on where pytest was started.
+    """
+    names = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
+    callspec = getattr(item, "callspec", None)
+    name = getattr(item, "originalname", None) or item.name
+    if callspec is not None:
+        own = callspec.id.removesuffix(strategy_id).removesuffix("-")
+        name = f"{name}[{own}]" if own else name
+    return "::".join([*names, name])
+
+
+def marker_line(item: pytest.Item) -> tuple[str, int]:
+    """File and line of the marker on a function, or of the function where the marker stands elsewhere.
+
+    Returns:
+        Path relative to the root directory, and the line counted from 1.
+    """
+    path, line, _ = item.location
+    start = (line or 0) + 1
+    function: Any = getattr(item, "obj", None)
+    try:
+        source, start = inspect.getsourcelines(inspect.unwrap(function))
+    except (OSError, TypeError, ValueError):
+        return path, start
+    for offset, text in enumerate(source):
+        if f"mark.{MARKER}" in text:
+            return path, start + offset
+        if text.lstrip().startswith(("def ", "async def ")):
+            break
+    return path, start

@@ -1,0 +1,203 @@
+"""What one item's probe found: plain values that compare, print and go to JSON.
+
+No JAX object, pytest object or open file gets in here. Seconds, bytes and counts only, so that everything after the
+probe is a pure function of values (judging, reporting, storing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Repeated timings of one thing.
+
+    Attributes:
+        median: Middle of the rounds, seconds.
+        low: Lower quartile of the rounds, seconds.
+        high: Upper quartile of the rounds, seconds.
+        rounds: How many rounds were taken, at least 1.
+    """
+
+    median: float
+    low: float
+    high: float
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What besides the code decides which program is built and how fast it runs.
+
+    ``machine`` is for people only and never compared. ``config`` holds the ``jax.config`` values of a fixed allow-list
+    that differ from their defaults.
+    """
+
+    jax: str
+    jaxlib: str
+    python: str
+    platform: str
+    platform_version: str = ""
+    device_count: int = 1
+    xla_flags: str = ""
+    libtpu_init_args: str = ""
+    x64: bool = False
+    config: Mapping[str, str] = field(default_factory=dict)
+    machine: str = ""
+
+    @property
+    def host_key(self) -> str:
+        """Key under which Python-side counts are comparable: Python x.y and the jax version."""
+        return f"{self.python}/{self.jax}"
+
+    def differences(self, other: Environment) -> tuple[tuple[str, str, str], ...]:
+        """Compares everything but the machine's name.
+
+        Args:
+            other: The environment of today, ``self`` being the stored one.
+
+        Returns:
+            (key, stored value, value of today) for each difference, in the order of the fields.
+        """
+        found: list[tuple[str, str, str]] = []
+        for each in fields(self):
+            if each.name == "machine":
+                continue
+            old, new = getattr(self, each.name), getattr(other, each.name)
+            if each.name == "config":
+                for key in sorted({*old, *new}):
+                    if old.get(key) != new.get(key):
+                        found.append((key, old.get(key, "default"), new.get(key, "default")))
+            elif old != new:
+                found.append((each.name, str(old), str(new)))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One compiled program: its identity, its costs that never vary, and the bytes to build it again.
+
+    Attributes:
+        fingerprint: ``"sha256:…"`` of the exported lowering, or None where the program cannot be exported.
+        inputs: Leaf paths and abstract values, ``"x: f32[8]; params['w']: f32[8,8]"``.
+        artifact: Serialised export, or None.
+        no_artifact: Why there is no artifact; empty where there is one.
+        exact: Program-side metrics (``peak_bytes``, ``flops``, …) that the backend could give.
+        donated: Positions of the leaves that the program may overwrite.
+        options: ``compiler_options`` of the user's jit; neither the text nor the export holds them.
+        optimised: Digest of the optimised program as the user's own callable has it; empty where unknown. Equal ones
+            are one program under two names; it is not stored.
+    """
+
+    fingerprint: str | None
+    inputs: str
+    artifact: bytes | None = None
+    no_artifact: str = ""
+    exact: Mapping[str, float] = field(default_factory=dict)
+    donated: tuple[int, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    optimised: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Everything measured for one test × measurement × strategy × device.
+
+    Attributes:
+        name: ``"main"`` unless the test named it.
+        strategy: Name of the strategy.
+        device: As asked for, ``"cpu"`` or ``"gpu:0"``.
+        device_kind: As JAX names it, ``"cpu"`` or ``"NVIDIA H200"``; the key of the baseline entry.
+        inputs: Leaf paths and abstract values of the arguments, static values as digests.
+        program: The one program that a call starts, or None where Python drives several.
+        helpers: For strategies driven from Python: each jitted helper's program, keyed ``"pkg.mod.f(f32[8])"``.
+        exact: Program-side exact metrics; empty where Python drives several programs.
+        host: Host-side exact metrics (``trace_calls``, ``host_calls``, ``launches``, ``compilations``, ``leaves``).
+        timed: Wall seconds: ``run`` per call, ``compile`` and its parts ``trace``, ``lower``, ``xla``; the parts'
+            CPU seconds beside them as ``trace_cpu``, ``lower_cpu`` (thread), ``xla_cpu`` (process), ``compile_cpu``.
+        relative: ``trace`` and ``lower`` thread CPU time as multiples of the reference trace measured beside them.
+        unavailable: Metric to the reason why it could not be measured.
+        environment: See Environment.
+        notes: Sentences for the reader, e.g. that the function was jitted already.
+    """
+
+    name: str = "main"
+    strategy: str
+    device: str
+    device_kind: str
+    inputs: str
+    program: Program | None = None
+    helpers: Mapping[str, Program] = field(default_factory=dict)
+    exact: Mapping[str, float] = field(default_factory=dict)
+    host: Mapping[str, int] = field(default_factory=dict)
+    timed: Mapping[str, Sample] = field(default_factory=dict)
+    relative: Mapping[str, float] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    environment: Environment
+    notes: tuple[str, ...] = ()
+
+    def value(self, metric: str) -> float | None:
+        """The metric's number (median for timings), or None where it was not measured."""
+        if metric in self.timed:
+            return self.timed[metric].median
+        if metric in self.host:
+            return self.host[metric]
+        return self.exact.get(metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A raced or paired ratio, new over old, with its interval.
+
+    Attributes:
+        estimate: Point estimate, 1.0 where both sides cost the same.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        rounds: Rounds (or pairs) it rests on.
+        seconds: Wall time spent, seconds.
+        decided: Whether the interval lay clear of the limit when it stopped.
+        one_core: Whether it was decided with all threads pinned to one core.
+        confirmed: Whether freshly compiled executables said the same.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    rounds: int
+    seconds: float
+    decided: bool
+    one_core: bool = False
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """An old program, built again here and now, against the new one.
+
+    Attributes:
+        same: Whether both are the same program (fingerprint, or optimised program and constants).
+        how: Which evidence said so: ``"fingerprint"``, ``"optimised"`` or ``""``.
+        run: Raced ratio of run time, or None.
+        xla: Paired ratio of compile CPU time, or None.
+        cannot: Why the two could not be compared or raced; empty where they were.
+        old_exact: Program metrics of the old program as compiled by today's jaxlib.
+        old_operations: Operations of the old program, so compiled, by opcode.
+        new_operations: The same of the new program.
+        old_xla_seconds: CPU seconds that compiling the old program took today, or None.
+        compiles: Extra compilations spent.
+        cut: What was left out for lack of time or memory, one sentence; empty where nothing was.
+    """
+
+    same: bool
+    how: str = ""
+    run: Ratio | None = None
+    xla: Ratio | None = None
+    cannot: str = ""
+    old_exact: Mapping[str, float] = field(default_factory=dict)
+    old_operations: Mapping[str, int] = field(default_factory=dict)
+    new_operations: Mapping[str, int] = field(default_factory=dict)
+    old_xla_seconds: float | None = None
+    compiles: int = 0
+    cut: str = ""

@@ -1,0 +1,262 @@
+"""Command line, ini file and environment become one value, ``Settings``.
+
+Precedence is command line, ini, default; the marker, which goes before all of them, is applied in the plan. A command
+line's "not given" is None, so that an ini value is seen behind it. Option values are strings, lists of strings and
+booleans, since pytest-xdist sends them to its workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_jitperf.errors import OptionError
+from pytest_jitperf.optionvalues import (
+    WrongValueError,
+    read_devices,
+    read_missing,
+    read_strategies,
+    read_tolerances,
+)
+from pytest_jitperf.pullrequest import in_pull_request
+from pytest_jitperf.settings import MAX_COMPILE, MAX_RACE, Settings, SetTolerance
+from pytest_jitperf.strategies import BUILTIN
+from pytest_jitperf.units import QuantityError, parse_duration
+from pytest_jitperf.wording import choose, listed, show
+
+if TYPE_CHECKING:
+    import pytest
+
+__all__ = [
+    "OPTIONS",
+    "Option",
+    "SetTolerance",
+    "Settings",
+    "add_options",
+    "in_pull_request",
+    "settings_from",
+    "unmatched_strategies",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option, from which the command-line option and the ini key are made.
+
+    Attributes:
+        flag: On the command line.
+        help: Help text: capital first; one phrase without a full stop, several with one each.
+        kind: ``"flag"`` takes no value; ``"list"`` takes values separated by commas, in the ini file also on several
+            lines; ``"text"`` takes one value.
+        metavar: How the help shows the value.
+        ini: Whether there is an ini key; actions have none.
+        ini_help: Help text of the ini key, where it does less than the option.
+        read: From the text (a list of texts for ``"list"``) to the value; raises QuantityError or WrongValueError.
+    """
+
+    flag: str
+    help: str
+    kind: Literal["flag", "list", "text"] = "flag"
+    metavar: str = ""
+    ini: bool = True
+    ini_help: str = ""
+    read: Callable[[Any], Any] = bool
+
+    @property
+    def dest(self) -> str:
+        """Name under which pytest keeps the option, and name of the ini key: ``jitperf_max_time``."""
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Registers every option and ini key with pytest."""
+    group = parser.getgroup("jitperf", "performance-regression tests for JAX")
+    for option in OPTIONS:
+        text = option.help.replace("%", "%%")
+        if option.kind == "flag":
+            group.addoption(option.flag, dest=option.dest, action="store_true", default=None, help=text)
+        else:
+            action = "append" if option.dest == "jitperf_tolerance" else "store"
+            group.addoption(
+                option.flag, dest=option.dest, action=action, default=None, metavar=option.metavar, help=text
+            )
+        if option.ini:
+            parser.addini(option.dest, option.ini_help or option.help, type=_INI_TYPES[option.kind], default=None)
+
+
+def settings_from(
+    getoption: Callable[[str], Any], getini: Callable[[str], Any], environ: Mapping[str, str]
+) -> Settings:
+    """Reads all options.
+
+    Args:
+        getoption: ``config.getoption``.
+        getini: ``config.getini``.
+        environ: ``os.environ``.
+
+    Raises:
+        OptionError: A value is wrong, two options contradict each other, or an update is asked for in the pipeline of
+            a pull request. The message names the option or ini key, the value, the rule and the likely typo.
+    """
+    on_line = {option.dest: _read(option, option.flag, getoption(option.dest)) for option in OPTIONS}
+    in_file = {option.dest: _read(option, f"ini {option.dest}", _ini(getini, option)) for option in OPTIONS}
+
+    def value(name: str, default: Any) -> Any:
+        found = on_line[name] if on_line[name] is not None else in_file[name]
+        return default if found is None else found
+
+    force = bool(on_line["jitperf_update_force"])
+    update = force or bool(on_line["jitperf_update"])
+    disable = bool(value("jitperf_disable", False))
+    action = "--jitperf-update" if update else "--jitperf-prune" if on_line["jitperf_prune"] else ""
+    if disable and action:
+        rule = "--jitperf-disable" if on_line["jitperf_disable"] else "ini jitperf_disable"
+        raise OptionError(
+            f"{action} and {rule} contradict each other: nothing would be measured. Leave one of them out."
+        )
+    pull_request = in_pull_request(environ)
+    if update and pull_request and not force:
+        raise OptionError(
+            f"--jitperf-update in the pipeline of a pull request ({pull_request}) would accept the change that is to "
+            "be judged. Update on your own machine and commit the baseline, or use --jitperf-update-force."
+        )
+    return Settings(
+        mode="disable" if disable else "update" if update else "gate",
+        prune=bool(on_line["jitperf_prune"]),
+        strict=value("jitperf_strict", False),
+        stored_times=value("jitperf_stored_times", False),
+        strategies=value("jitperf_strategies", ()),
+        selected_strategies=on_line["jitperf_strategies"] or (),
+        devices=value("jitperf_devices", ()),
+        selected_devices=on_line["jitperf_devices"] or (),
+        tolerances={
+            metric: SetTolerance(tolerance=tolerance, rule=rule)
+            for rule, given in (
+                ("ini jitperf_tolerance", in_file["jitperf_tolerance"]),
+                ("--jitperf-tolerance", on_line["jitperf_tolerance"]),
+            )
+            for metric, tolerance in (given or {}).items()
+        },
+        missing=value("jitperf_missing", "warn"),
+        max_race_seconds=value("jitperf_max_time", parse_duration(MAX_RACE)),
+        max_compile_seconds=value("jitperf_max_compile", parse_duration(MAX_COMPILE)),
+        baseline_dir=value("jitperf_baseline_dir", ""),
+    )
+
+
+def unmatched_strategies(selected: Iterable[str], collected: Collection[str]) -> str | None:
+    """Says which strategies of ``--jitperf-strategies`` no test has, once all tests are collected.
+
+    Args:
+        selected: Names that the command line asks for.
+        collected: Names of the strategies of the collected tests.
+
+    Returns:
+        A sentence, or None where each is the strategy of some test.
+    """
+    missing = [name for name in selected if name not in collected]
+    if not missing:
+        return None
+    valid = dict.fromkeys([*collected, *BUILTIN])
+    hint = f"; {choose(missing[0], valid)}" if missing[0] not in valid else ""
+    return f"--jitperf-strategies: no test here has strategy {listed(map(show, missing), 'or')}{hint}"
+
+
+def _ini(getini: Callable[[str], Any], option: Option) -> Any:
+    if not option.ini:
+        return None
+    try:
+        return getini(option.dest)
+    except Exception as error:  # ValueError or UsageError by version of pytest, and neither names the key
+        raise OptionError(f"ini {option.dest}: {error}") from error
+
+
+def _read(option: Option, name: str, value: Any) -> Any:
+    """The value read, or None where the option was not given."""
+    if value is None or option.kind == "flag":
+        return value
+    texts = value if isinstance(value, list) else [value]
+    shown = ", ".join(texts)
+    try:
+        if not shown.strip():
+            raise WrongValueError(f"is empty; give {option.metavar}, or leave it out")
+        return option.read(texts if option.kind == "list" else shown)
+    except QuantityError as error:
+        raise OptionError(error.named(name)) from error
+    except WrongValueError as error:
+        raise OptionError(f"{name}={show(shown)} {error}") from error
+
+
+_INI_TYPES: Mapping[str, Literal["bool", "linelist", "string"]] = {
+    "flag": "bool",
+    "list": "linelist",
+    "text": "string",
+}
+
+OPTIONS = (
+    Option(flag="--jitperf-update", ini=False, help="Write the baselines of the tests that pass"),
+    Option(
+        flag="--jitperf-update-force",
+        ini=False,
+        help="Like --jitperf-update, in the pipeline of a pull request too",
+    ),
+    Option(flag="--jitperf-prune", ini=False, help="Remove baseline entries of tests that are gone"),
+    Option(flag="--jitperf-disable", help="Call each function once under its strategy, unmeasured"),
+    Option(flag="--jitperf-strict", help="Fail where nothing could be gated, and where a device is not there"),
+    Option(
+        flag="--jitperf-stored-times",
+        help="Let stored times fail a test where nothing can be raced. For dedicated machines.",
+    ),
+    Option(
+        flag="--jitperf-strategies",
+        kind="list",
+        metavar="NAME,...",
+        read=read_strategies,
+        help="Run these strategies alone, and take them where a marker names none",
+        ini_help="Take these strategies where a marker names none",
+    ),
+    Option(
+        flag="--jitperf-devices",
+        kind="list",
+        metavar="DEVICE,...",
+        read=read_devices,
+        help="Run on these devices alone, and take them where a marker names none: cpu, gpu, gpu:1, tpu, all, as-is",
+        ini_help="Take these devices where a marker names none: cpu, gpu, gpu:1, tpu, all, as-is",
+    ),
+    Option(
+        flag="--jitperf-tolerance",
+        kind="list",
+        metavar="METRIC=TOLERANCE,...",
+        read=read_tolerances,
+        help="How much worse than the baseline is still fine, such as run=10%,peak_bytes=64KiB",
+    ),
+    Option(
+        flag="--jitperf-missing",
+        kind="text",
+        metavar="{ok,warn,fail}",
+        read=read_missing,
+        help="What a test without a baseline does (default: warn)",
+    ),
+    Option(
+        flag="--jitperf-max-time",
+        kind="text",
+        metavar="TIME",
+        read=parse_duration,
+        help=f"Longest time for one race (default: {MAX_RACE})",
+    ),
+    Option(
+        flag="--jitperf-max-compile",
+        kind="text",
+        metavar="TIME",
+        read=parse_duration,
+        help=f"Longest time for the extra compiling of one test (default: {MAX_COMPILE})",
+    ),
+    Option(
+        flag="--jitperf-baseline-dir",
+        kind="text",
+        metavar="PATH",
+        read=str,
+        help="Keep the baselines here instead of beside the tests",
+    ),
+)

@@ -1,0 +1,83 @@
+"""From a device as asked for (``"cpu"``, ``"gpu:0"``, ``"as-is"``) to JAX's device, and inputs put onto it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+from pytest_jitperf.errors import MeasurementError
+
+AS_IS = "as-is"
+ALL = "all"
+
+
+class NoDeviceError(MeasurementError):
+    """The device asked for is not in this machine."""
+
+
+def find(asked: str) -> jax.Device:
+    """Finds the device a measurement was asked for.
+
+    Args:
+        asked: ``""`` or ``"as-is"`` (first device of the default backend), a platform (``"gpu"``: its first local
+            device) or a platform with an index (``"gpu:1"``).
+
+    Raises:
+        NoDeviceError: There is no such device here.
+    """
+    platform, _, index = ("" if asked == AS_IS else asked).partition(":")
+    try:
+        devices = jax.local_devices(backend=platform) if platform else jax.local_devices()
+    except Exception as error:  # JAX raises RuntimeError, but AssertionError when JAX_PLATFORMS names a missing one
+        raise NoDeviceError(f"no {platform or 'default'} device here") from error
+    if int(index or 0) >= len(devices):
+        raise NoDeviceError(f"no {asked} here: {len(devices)} {platform} device{'s' if len(devices) != 1 else ''}")
+    return devices[int(index or 0)]
+
+
+def local_devices() -> list[str]:
+    """Every local device of the default backend, as ``platform:index``; the plain platform where there is one."""
+    devices = jax.local_devices()
+    if len(devices) == 1:
+        return [devices[0].platform]
+    return [f"{device.platform}:{number}" for number, device in enumerate(devices)]
+
+
+def place(tree: Any, device: jax.Device, asked: str) -> Any:
+    """Commits every array leaf of ``tree`` to ``device``; numpy arrays become device arrays.
+
+    Python and numpy scalars stay as they are (JAX gives them weak types, and they may be static arguments).
+
+    Raises:
+        MeasurementError: A leaf is spread over several devices and placement was not left ``as-is``.
+    """
+    if asked == AS_IS:
+        return tree
+
+    def put(leaf: Any) -> Any:
+        if isinstance(leaf, jax.Array):
+            if len(leaf.sharding.device_set) > 1:
+                raise MeasurementError(
+                    f"an input of shape {leaf.shape} is spread over {len(leaf.sharding.device_set)} devices, but the "
+                    f'test is measured on {device}. To keep the placement, add  devices=["as-is"]  to the marker.'
+                )
+            return jax.device_put(leaf, device)
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufcV" and leaf.dtype.names is None:
+            return jax.device_put(leaf, device)
+        return leaf
+
+    return jax.tree.map(put, tree)
+
+
+@contextmanager
+def on(device: jax.Device, asked: str) -> Iterator[None]:
+    """Makes ``device`` the default for arrays that the function creates itself."""
+    if asked == AS_IS:
+        yield
+        return
+    with jax.default_device(device):
+        yield

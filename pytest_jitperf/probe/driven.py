@@ -1,0 +1,169 @@
+"""Measuring a strategy that Python drives: eager code, jitted helpers, another library's jit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.measurement import Program
+
+from . import equal
+from .counts import CompileLog, compile_log, python_calls
+from .flat import FlatJit, over_arrays
+from .inputs import Call, named_leaves, text_of
+from .jitinfo import is_jitted, jit_info, static_parameters
+from .lock import DeviceLock
+from .parts import Parts, donated_positions, relative_unit, summary
+from .program import FlatProgram, exported_program, program_costs
+from .block import collector_off
+from .stages import cold_stages, cold_trace
+from .subject import Subject, refuse_odd_result
+from .swap import Signature
+from .targets import Helper
+
+# Helpers called with more signatures than this are followed no further.
+_MOST_SIGNATURES = 20
+
+
+def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple[Parts, Any]:
+    """Measures ``subject``, whose callable is plain Python or another library's jit.
+
+    Args:
+        subject: Within ``subject.active()``.
+        lock: Held for timed blocks.
+        record: Unused: a cold call is not repeated.
+
+    Returns:
+        What was found, and the result of the first call.
+    """
+    parts = Parts()
+    named = named_leaves(subject.built.function, subject.inputs)
+    parts.inputs = text_of(named)
+    parts.host["leaves"] = len(subject.inputs.leaves)
+
+    if subject.swap is not None:
+        subject.swap.recording = True
+    call = subject.expendable()
+    jax.clear_caches()
+    with lock.held(), collector_off(), compile_log() as log:
+        result = subject.first_call(call)
+    del call
+    if subject.swap is not None:
+        subject.swap.recording = False
+    _add_cold(parts, log)
+
+    again = subject.call(subject.prepare())
+    subject.wait(again)
+    if equal.difference(equal.leaves_of(result), equal.leaves_of(again), None, None) is not None:
+        parts.notes.append("the result changes from call to call: the function is not repeatable")
+    del again
+    parts.add_warm(subject, lock)
+
+    if subject.swap is not None:
+        _add_helpers(parts, subject, lock)
+    elif subject.built.strategy != "eager" and len(log.user) == 1 and parts.host.get("launches") == 1:
+        _add_one_program(parts, subject, lock)
+    return parts, result
+
+
+def _add_cold(parts: Parts, log: CompileLog) -> None:
+    for phase, seconds in log.seconds.items():
+        parts.timed[phase] = summary([seconds])
+    parts.timed["compile"] = summary([sum(log.seconds.values())])
+    parts.host["compilations"] = len(log.user)
+    parts.host["primitive_compilations"] = len(log.primitives)
+    if log.cache_hits:
+        parts.notes.append(f"{log.cache_hits} compilations came from JAX's persistent cache")
+
+
+def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
+    """Another library's jit that starts one program: the same work as one ``jax.jit`` over its arrays."""
+    made = over_arrays(subject.built.call, subject.built.function, subject.inputs)
+    try:
+        with lock.held(), collector_off():
+            cold_trace(made.jitted, made.leaves, {})
+            jax.clear_caches()
+            calls, _ = python_calls(lambda: made.jitted.trace(*made.leaves))
+            stages = cold_stages(made.jitted, made.leaves, {})
+    except Exception as error:
+        parts.program = Program(
+            fingerprint=None, inputs=parts.inputs, no_artifact=f"it cannot be traced as one program: {error}"
+        )
+        return
+    parts.host["trace_calls"] = calls
+    parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
+    parts.add_stages([stages], relative_unit(lock))
+    subject.callbacks = bool(stages.traced.jaxpr.effects)
+    where = {leaf.index: n for n, leaf in enumerate(_arrays(made))}
+    donated = tuple(where[index] for index in subject.donated if index in where)
+    parts.program = _program(parts, "", made, donated, {})
+
+
+def _arrays(made: FlatJit) -> list[Any]:
+    wanted = {id(leaf) for leaf in made.leaves}
+    return [leaf for leaf in made.named if id(leaf.leaf) in wanted]
+
+
+def _program(parts: Parts, key: str, made: FlatJit, donated: tuple[int, ...], exact: dict[str, float]) -> Program:
+    text = text_of(_arrays(made))
+    try:
+        flat = exported_program(made.jitted, made.leaves, {}, made.leaves, inputs=text, donated=donated, options={})
+    except MeasurementError as error:
+        return Program(fingerprint=None, inputs=text, no_artifact=str(error), exact=exact)
+    return parts.add_flat(key, flat, exact)
+
+
+def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
+    """Each jitted helper's program per signature it was called with, and the Python calls of tracing them."""
+    assert subject.swap is not None
+    pairs = [(record.helper, signature, record.jitted) for record in subject.swap.records for signature in record.signatures]
+    if len(pairs) > _MOST_SIGNATURES:
+        parts.notes.append(f"{len(pairs)} helper signatures; the first {_MOST_SIGNATURES} are followed")
+    total_calls = 0
+    for helper, signature, jitted in pairs[:_MOST_SIGNATURES]:
+        try:
+            key, program, calls = _helper_program(parts, helper, signature, jitted, lock)
+        except Exception as error:
+            parts.notes.append(f"{helper.name}: its program cannot be taken alone ({type(error).__name__})")
+            continue
+        parts.helpers[key] = program
+        total_calls += calls
+    if parts.helpers:
+        parts.host["trace_calls"] = total_calls
+
+
+def _helper_program(
+    parts: Parts, helper: Helper, signature: Signature, jitted: Any, lock: DeviceLock
+) -> tuple[str, Program, int]:
+    inputs = Call(signature.args, signature.kwargs)
+    if is_jitted(jitted):
+        info = jit_info(jitted, helper.options if isinstance(helper.options, dict) else {})
+        named = named_leaves(helper.function, inputs, static_parameters(helper.function, info))
+        dynamic = [leaf for leaf in named if leaf.index >= 0]
+        target, args, kwargs, leaves = jitted, inputs.args, inputs.kwargs, [leaf.leaf for leaf in dynamic]
+        options = info.compiler_options
+    else:
+        made = over_arrays(jitted, helper.function, inputs)
+        named, dynamic = made.named, _arrays(made)
+        target, args, kwargs, leaves, options = made.jitted, made.leaves, {}, list(made.leaves), {}
+    key = f"{helper.name}({text_of(named)})"
+    with lock.held(), collector_off():
+        cold_trace(target, args, kwargs)
+        jax.clear_caches()
+        calls, traced = python_calls(lambda: target.trace(*args, **kwargs))
+    lowered = traced.lower()
+    exact, _ = program_costs(lowered.compile(), lowered.as_text())
+    donated = donated_positions(lowered)
+    text = text_of(dynamic)
+    try:
+        flat: FlatProgram = exported_program(
+            target, args, kwargs, leaves, inputs=text, donated=donated, options=options
+        )
+    except MeasurementError as error:
+        return key, Program(fingerprint=None, inputs=text, no_artifact=str(error), exact=exact), calls
+    return key, parts.add_flat(key, flat, exact), calls
+
+
+__all__ = ["measure_driven", "refuse_odd_result"]

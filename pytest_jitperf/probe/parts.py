@@ -1,0 +1,136 @@
+"""What a measurement gathers on its way, and the steps that every strategy shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.measurement import Program, Sample
+
+from . import counts
+from .lock import DeviceLock
+from .program import FlatProgram, program_costs
+from .race import sample
+from .block import collector_off
+from .stages import ColdStages, Seconds, reference_trace_seconds
+from .subject import Subject
+
+_RUN_SECONDS = 0.2
+
+
+@dataclass(slots=True)
+class Parts:
+    """The mutable counterpart of ``Measurement``, alive only inside the probe."""
+
+    inputs: str = ""
+    program: Program | None = None
+    helpers: dict[str, Program] = field(default_factory=dict)
+    exact: dict[str, float] = field(default_factory=dict)
+    host: dict[str, int] = field(default_factory=dict)
+    timed: dict[str, Sample] = field(default_factory=dict)
+    relative: dict[str, float] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    flats: dict[str, FlatProgram] = field(default_factory=dict)
+
+    def add_costs(self, compiled: Any, stablehlo: str, jaxpr: Any) -> None:
+        """Adds the exact metrics of the one program."""
+        exact, missing = program_costs(compiled, stablehlo)
+        self.exact.update(exact)
+        self.exact["jaxpr_eqns"] = equation_count(jaxpr)
+        self.unavailable.update(missing)
+
+    def add_stages(self, rounds: list[ColdStages], reference: tuple[float, float]) -> None:
+        """Adds the timings of cold stages and their size relative to the reference trace."""
+        for phase in ("trace", "lower", "xla"):
+            spent: list[Seconds] = [getattr(each, phase) for each in rounds]
+            self.timed[phase] = summary([each.wall for each in spent])
+            self.timed[f"{phase}_cpu"] = summary([each.cpu for each in spent])
+        self.timed["compile"] = summary([each.trace.wall + each.lower.wall + each.xla.wall for each in rounds])
+        self.timed["compile_cpu"] = summary([each.trace.cpu + each.lower.cpu + each.xla.cpu for each in rounds])
+        for phase, unit in zip(("trace", "lower"), reference, strict=True):
+            if unit > 0:
+                self.relative[phase] = self.timed[f"{phase}_cpu"].median / unit
+
+    def add_warm(self, subject: Subject, lock: DeviceLock) -> None:
+        """Adds what only warm calls show: run time, Python calls and launches per call."""
+        with lock.held(), collector_off():
+            self.timed["run"] = sample(subject.side(), block=subject.wait, max_seconds=_RUN_SECONDS)
+        prepared = subject.prepare()
+        calls, result = counts.python_calls(lambda: subject.call(prepared))
+        subject.wait(result)
+        del prepared, result
+        self.host["host_calls"] = calls
+        prepared = subject.prepare()
+        try:
+            self.host["launches"] = counts.launches(lambda: subject.call(prepared), subject.wait)
+        except MeasurementError as error:
+            self.unavailable["launches"] = str(error)
+        if self.host.get("launches") == 0 and subject.device.platform != "cpu":
+            del self.host["launches"]
+            self.unavailable["launches"] = f"the profiler names no launches on {subject.device.platform}"
+
+    def add_flat(self, key: str, flat: FlatProgram, exact: Mapping[str, float]) -> Program:
+        """Keeps a program that can be built again."""
+        self.flats[key] = flat
+        return Program(
+            fingerprint=flat.fingerprint,
+            inputs=flat.inputs,
+            artifact=flat.serialized(),
+            exact=exact,
+            donated=flat.donated,
+            options=flat.options,
+        )
+
+
+def relative_unit(lock: DeviceLock) -> tuple[float, float]:
+    """The reference trace here and now, the smaller of two."""
+    with lock.held(), collector_off():
+        first, second = reference_trace_seconds(), reference_trace_seconds()
+    return min(first[0], second[0]), min(first[1], second[1])
+
+
+def summary(values: list[float]) -> Sample:
+    """Median and quartiles of a few rounds, seconds."""
+    ordered = sorted(values)
+    count = len(ordered)
+
+    def at(share: float) -> float:
+        position = share * (count - 1)
+        below = int(position)
+        above = min(below + 1, count - 1)
+        return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+    return Sample(median=at(0.5), low=at(0.25), high=at(0.75), rounds=count)
+
+
+def equation_count(jaxpr: Any) -> int:
+    """Equations of a jaxpr and of every jaxpr inside its equations."""
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    total = 0
+    for equation in inner.eqns:
+        total += 1
+        for value in equation.params.values():
+            for part in value if isinstance(value, (tuple, list)) else (value,):
+                if hasattr(getattr(part, "jaxpr", part), "eqns"):
+                    total += equation_count(part)
+    return total
+
+
+def donated_positions(lowered: Any) -> tuple[int, ...]:
+    """Which of the program's leaves it may overwrite."""
+    infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda each: hasattr(each, "donated"))
+    return tuple(n for n, info in enumerate(infos) if info.donated)
+
+
+def repeat_while_cheap(once: Callable[[], ColdStages], first: ColdStages, seconds: float, most: int) -> list[ColdStages]:
+    """Repeats a cold compilation for a baseline while it is cheap."""
+    rounds = [first]
+    cost = first.trace.wall + first.lower.wall + first.xla.wall
+    while len(rounds) < most and cost * (len(rounds) + 1) <= seconds:
+        rounds.append(once())
+    return rounds

@@ -1,0 +1,135 @@
+"""The thing under measurement, alive: a built callable, its inputs on their device, and how to call it safely."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+
+from pytest_jitperf.errors import MeasurementError
+
+from . import devices
+from .build import Built, name_of
+from .inputs import Call, copied, deleted
+from .race import Side
+from .swap import Swap, swapped
+from .targets import Helper
+
+
+@dataclass(slots=True, kw_only=True)
+class Subject:
+    """A strategy of a function with its inputs.
+
+    Attributes:
+        built: The callable.
+        device: Where it runs.
+        asked: The device as asked for.
+        inputs: Arguments on the device; never handed to a call that may overwrite them.
+        make_args: Builds fresh arguments per call, or None.
+        helpers: What ``inner=`` named.
+        donated: Leaves of ``inputs`` that a call overwrites; they are copied before each call.
+        callbacks: Whether a call may leave Python callbacks running after its results are ready.
+    """
+
+    built: Built
+    device: jax.Device
+    asked: str
+    inputs: Call
+    make_args: Callable[[], Call] | None = None
+    helpers: tuple[Helper, ...] = ()
+    donated: tuple[int, ...] = ()
+    callbacks: bool = True
+    swap: Swap | None = field(default=None)
+
+    @contextmanager
+    def active(self) -> Iterator[Subject]:
+        """Within it, calls run on the device and the helpers of ``inner=`` are jitted where the strategy says so."""
+        with ExitStack() as stack:
+            stack.enter_context(devices.on(self.device, self.asked))
+            if self.built.swaps:
+                self.swap = stack.enter_context(swapped(self.helpers))
+            try:
+                yield self
+            finally:
+                self.swap = None
+
+    def prepare(self) -> Call:
+        """Arguments for one call that may be overwritten by it. Not timed."""
+        if self.make_args is not None:
+            fresh = self.make_args()
+            args, kwargs = devices.place((fresh.args, dict(fresh.kwargs)), self.device, self.asked)
+            call = Call(args, kwargs)
+            jax.block_until_ready([leaf for leaf in call.leaves if isinstance(leaf, jax.Array)])
+            return call
+        return copied(self.inputs, self.donated) if self.donated else self.inputs
+
+    def call(self, call: Call) -> Any:
+        """One call of what the user would call."""
+        return self.built.call(*call.args, **call.kwargs)
+
+    def wait(self, result: Any) -> None:
+        """Waits for every array of a result, and for callbacks where there may be some."""
+        jax.block_until_ready(result)
+        if self.callbacks:
+            jax.effects_barrier()
+
+    def side(self) -> Side:
+        """The subject as one side of a race; inputs are made afresh only where calls use them up."""
+        if self.make_args is None and not self.donated:
+            inputs = self.inputs
+            target, args, kwargs = self.built.call, inputs.args, inputs.kwargs
+            return Side(prepare=None, call=lambda _: target(*args, **kwargs))
+        return Side(prepare=self.prepare, call=self.call)
+
+    def expendable(self) -> Call:
+        """Arguments for the first call: copies, since it is not known yet what it overwrites."""
+        return copied(self.inputs) if self.make_args is None else self.prepare()
+
+    def first_call(self, call: Call) -> Any:
+        """The first call, on ``expendable()`` arguments; remembers which of them it overwrote."""
+        result = self.call(call)
+        refuse_odd_result(result, self.built.function)
+        self.wait(result)
+        if self.make_args is None:
+            self.donated = deleted(call)
+        return result
+
+
+def refuse_odd_result(result: Any, function: Callable[..., Any]) -> None:
+    """Refuses results that mean nothing was computed yet.
+
+    Raises:
+        MeasurementError: A leaf is a generator, coroutine or iterator.
+    """
+    for leaf in jax.tree.leaves(result):
+        if inspect.iscoroutine(leaf):
+            leaf.close()
+        if inspect.isgenerator(leaf) or inspect.isawaitable(leaf) or inspect.isasyncgen(leaf):
+            raise MeasurementError(
+                f"{name_of(function)} returned a {type(leaf).__name__}: nothing was computed yet, so there is nothing "
+                "to measure. Return arrays."
+            )
+
+
+def as_call(made: Any) -> Call:
+    """What ``make_args`` returned, as arguments: ``(args, kwargs)``, a tuple of arguments, or one argument."""
+    if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], tuple) and isinstance(made[1], dict):
+        return Call(made[0], made[1])
+    return Call(made if isinstance(made, tuple) else (made,), {})
+
+
+def placed(args: tuple[Any, ...], kwargs: Mapping[str, Any], device: jax.Device, asked: str) -> Call:
+    """Arguments on the device of the measurement."""
+    placed_args, placed_kwargs = devices.place((args, dict(kwargs)), device, asked)
+    call = Call(placed_args, placed_kwargs)
+    gone = deleted(call)
+    if gone:
+        raise MeasurementError(
+            f"argument leaf {gone[0]} was deleted (donated) before it was measured. Build the arguments in the test, "
+            "or give make_args=."
+        )
+    return call

@@ -1,0 +1,1 @@
+"""What people read: the failure text and the table."""

@@ -1,0 +1,44 @@
+"""What is going on, on a terminal, while a measurement takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_jitperf.probe import clock
+
+__all__ = ["Progress"]
+
+_QUIET_SECONDS = 2.0
+_MOST_LETTERS = 40
+
+
+class Progress:
+    """Shows one short text behind whatever the line holds, and takes it away again.
+
+    Nothing is shown before an item has taken two seconds.
+
+    Args:
+        write: Writes to the terminal at once.
+    """
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._start = clock.perf_counter_ns()
+        self._shown = 0
+
+    def __call__(self, text: str) -> None:
+        """Shows ``text`` in the place of what was shown before."""
+        seconds = (clock.perf_counter_ns() - self._start) / 1e9
+        if seconds < _QUIET_SECONDS:
+            return
+        self.end()
+        shown = f" [{text[:_MOST_LETTERS]}, {seconds:.0f} s]"
+        self._write(shown)
+        self._shown = len(shown)
+
+    def end(self) -> None:
+        """Takes away what is shown."""
+        if self._shown:
+            back = "\b" * self._shown
+            self._write(back + " " * self._shown + back)
+            self._shown = 0

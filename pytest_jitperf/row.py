@@ -1,0 +1,177 @@
+"""What a judged measurement says beyond its process: a line of the table, and what an update would write.
+
+Rows travel from xdist workers to the controller on a report, so they are made of plain JSON types only.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from pytest_jitperf.baseline.model import Entry, entry_from_measurement, from_json, to_json
+from pytest_jitperf.baseline.store import Key
+from pytest_jitperf.judge.outcome import Outcome, Verdict
+from pytest_jitperf.measurement import Measurement
+
+__all__ = ["Row", "row_of", "skipped_row"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One judged measurement.
+
+    Attributes:
+        nodeid: Of its item.
+        baseline: Path of the baseline file.
+        file: Test file relative to the root directory, for people.
+        test: Key of the test.
+        measurement: Name of the measurement.
+        strategy: Name of the strategy.
+        device: As asked for.
+        device_kind: As JAX names it.
+        jax: Version of jax.
+        outcome: The word.
+        note: A few words beside it.
+        compile: Cold cost of the first call, seconds, or None.
+        run: Seconds per call, or None.
+        launches: Executables started per call, or None.
+        optimised: Digest of the optimised program, empty where there is not one program.
+        gated_by: What decided, empty where nothing was gated.
+        metrics: Every number measured, for machine-readable reports.
+        why: What changed.
+        notes: Sentences of the measurement.
+        entry: What an update would store, in JSON types, or None.
+        programs: Packed programs in base64, by file name.
+        moved: Whether the program is no longer the baseline's although the test passes.
+        compiles: Extra compilations spent on comparing.
+        cut: What was left out for lack of time.
+    """
+
+    nodeid: str
+    baseline: str
+    file: str
+    test: str
+    measurement: str
+    strategy: str
+    device: str
+    device_kind: str = ""
+    jax: str = ""
+    outcome: str
+    note: str = ""
+    compile: float | None = None
+    run: float | None = None
+    launches: int | None = None
+    optimised: str = ""
+    gated_by: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    why: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    entry: Mapping[str, Any] | None = None
+    programs: Mapping[str, str] = field(default_factory=dict)
+    moved: bool = False
+    compiles: int = 0
+    cut: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """Key of the baseline entry."""
+        return Key(
+            test=self.test, measurement=self.measurement, strategy=self.strategy, device_kind=self.device_kind
+        )
+
+    def to_store(self) -> tuple[Entry | None, dict[str, bytes]]:
+        """What an update stores: the entry, and the programs it names by file name."""
+        if self.entry is None:
+            return None, {}
+        return from_json(dict(self.entry)), {name: base64.b64decode(text) for name, text in self.programs.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        made: dict[str, Any] = msgspec.to_builtins(self)
+        return made
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Row:
+        """The inverse of ``to_json``."""
+        return msgspec.convert(value, Row)
+
+
+def row_of(
+    *,
+    nodeid: str,
+    baseline: str,
+    file: str,
+    key: Key,
+    measured: Measurement,
+    verdict: Verdict,
+    moved: bool,
+    compiles: int,
+    cut: tuple[str, ...],
+    store: bool,
+) -> Row:
+    """Makes the row of a judged measurement.
+
+    Args:
+        nodeid: Of its item.
+        baseline: Path of the baseline file.
+        file: Test file relative to the root directory.
+        key: Key of the baseline entry.
+        measured: The measurement.
+        verdict: What was made of it.
+        moved: Whether the program is no longer the baseline's.
+        compiles: Extra compilations spent.
+        cut: What was left out.
+        store: Whether the row carries what an update would write.
+    """
+    entry, files = entry_from_measurement(measured) if store else (None, {})
+    worst = verdict.worst
+    metrics = {
+        **measured.exact,
+        **measured.host,
+        **{name: sample.median for name, sample in measured.timed.items()},
+    }
+    return Row(
+        nodeid=nodeid,
+        baseline=baseline,
+        file=file,
+        test=key.test,
+        measurement=key.measurement,
+        strategy=key.strategy,
+        device=measured.device,
+        device_kind=measured.device_kind,
+        jax=measured.environment.jax,
+        outcome=worst.outcome.value,
+        note=worst.short,
+        compile=measured.value("compile"),
+        run=measured.value("run"),
+        launches=measured.host.get("launches"),
+        optimised=measured.program.optimised if measured.program is not None else "",
+        gated_by=verdict.gated_by,
+        metrics={name: float(value) for name, value in metrics.items()},
+        why=verdict.why,
+        notes=measured.notes,
+        entry=to_json(entry) if entry is not None else None,
+        programs={name: base64.b64encode(content).decode("ascii") for name, content in files.items()},
+        moved=moved,
+        compiles=compiles,
+        cut=cut,
+    )
+
+
+def skipped_row(*, nodeid: str, file: str, test: str, strategy: str, device: str, reason: str) -> Row:
+    """The row of an item that did not measure anything."""
+    return Row(
+        nodeid=nodeid,
+        baseline="",
+        file=file,
+        test=test,
+        measurement="main",
+        strategy=strategy,
+        device=device,
+        outcome=Outcome.NO_DEVICE.value,
+        note=reason,
+    )

@@ -1,0 +1,151 @@
+"""What a run gathers from its reports, and what it does with it at the end: write baselines, print the table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_jitperf.baseline.store import Key, orphans, read
+from pytest_jitperf.baseline.update import UpdateResult, update
+from pytest_jitperf.errors import BaselineError
+from pytest_jitperf.row import Row
+
+__all__ = ["ATTRIBUTE", "Collected", "Gathered", "Written"]
+
+ATTRIBUTE = "jitperf"
+"""Name under which rows travel on a report."""
+
+
+@dataclass(slots=True)
+class _Item:
+    """The last attempt of one item."""
+
+    rows: list[Row] = field(default_factory=list)
+    marked: bool = False
+    clean: bool = True
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What one process collected of a test file, whole.
+
+    Attributes:
+        strategies: Test key to the names of its strategies.
+    """
+
+    strategies: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Written:
+    """What happened to the baselines at the end of a run.
+
+    Attributes:
+        results: One per file that was updated.
+        orphans: Entries that belong to no test any more, by file.
+        errors: Why a file could not be written or read.
+    """
+
+    results: list[UpdateResult] = field(default_factory=list)
+    orphans: dict[Path, tuple[Key, ...]] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+class Gathered:
+    """Rows and outcomes of a run, by item; the last attempt of a rerun item counts."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, _Item] = {}
+        self._whole: dict[str, dict[str, set[str]]] = {}
+
+    def knows(self, nodeid: str) -> bool:
+        """Whether an item was marked, so that its further reports matter."""
+        return nodeid in self._items
+
+    def add(self, nodeid: str, when: str, *, passed: bool, xfail: bool, payload: Mapping[str, Any] | None) -> None:
+        """Takes one report.
+
+        Args:
+            nodeid: Of the item.
+            when: ``"setup"``, ``"call"`` or ``"teardown"``.
+            passed: Whether the report passed.
+            xfail: Whether it belongs to an expected failure.
+            payload: What the plugin put on it, or None.
+        """
+        if when == "setup":
+            self._items[nodeid] = _Item()
+        item = self._items.setdefault(nodeid, _Item())
+        item.clean = item.clean and passed and not xfail
+        item.finished = item.finished or when == "teardown"
+        if payload is not None:
+            item.marked = True
+            item.rows += [Row.from_json(each) for each in payload.get("rows", ())]
+
+    def add_collected(self, files: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Takes what a process collected whole: baseline path to test key to strategies."""
+        for path, tests in files.items():
+            known = self._whole.setdefault(path, {})
+            for test, strategies in tests.items():
+                known.setdefault(test, set()).update(strategies)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, in the order of their items."""
+        return [row for item in self._items.values() for row in item.rows]
+
+    @property
+    def unmeasured(self) -> int:
+        """Marked items that gave no row."""
+        return sum(item.marked and not item.rows for item in self._items.values())
+
+    @property
+    def anything(self) -> bool:
+        """Whether there was a marked item."""
+        return any(item.marked for item in self._items.values())
+
+    def write(self, *, stored_times: bool, prune: bool, update_entries: bool) -> Written:
+        """Updates the baselines with the rows of items all of whose reports passed, and looks for orphans.
+
+        Args:
+            stored_times: Whether timings are a gate and follow the machine.
+            prune: Whether orphans are removed.
+            update_entries: Whether entries are written at all.
+        """
+        written = Written()
+        by_file: dict[str, list[Row]] = defaultdict(list)
+        if update_entries:
+            for item in self._items.values():
+                if item.clean and item.finished:
+                    for row in item.rows:
+                        if row.entry is not None:
+                            by_file[row.baseline].append(row)
+        for path in sorted({*by_file, *self._whole}):
+            try:
+                self._write_file(Path(path), by_file.get(path, []), written, stored_times=stored_times, prune=prune)
+            except BaselineError as error:
+                written.errors.append(str(error))
+        return written
+
+    def _write_file(
+        self, path: Path, rows: Iterable[Row], written: Written, *, stored_times: bool, prune: bool
+    ) -> None:
+        entries, files = {}, {}
+        for row in sorted(rows, key=lambda row: row.device, reverse=True):
+            # Devices of one kind share an entry; sorted this way, the lowest index has the last word.
+            entry, programs = row.to_store()
+            if entry is not None:
+                entries[row.key] = entry
+                files.update(programs)
+        gone: tuple[Key, ...] = ()
+        if str(path) in self._whole and path.exists():
+            gone = tuple(key for key in orphans(read(path), self._whole[str(path)]) if key not in entries)
+        if entries or (gone and prune):
+            written.results.append(
+                update(path, entries, gone if prune else (), files, stored_times=stored_times)
+            )
+        if gone and not prune:
+            written.orphans[path] = gone

@@ -1,0 +1,254 @@
+"""From the arguments of one marker to a layer of the specification.
+
+Nothing is raised here: every mistake is kept in the layer as a sentence that begins with its keyword, so that a test
+can still be expanded into its items and then be told all of its mistakes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+from pytest_jitperf.devices import check_devices
+from pytest_jitperf.inner import InnerTarget
+from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec
+from pytest_jitperf.merging import Expansion, expansion, merge
+from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.reader import Reader
+from pytest_jitperf.strategies import BUILTIN, Strategy, name_of
+from pytest_jitperf.units import Tolerance
+from pytest_jitperf.wording import choose, show
+
+__all__ = ["PHASES", "Expansion", "Layer", "Spec", "expansion", "merge", "parse_marker"]
+
+PHASES = ("trace", "lower", "xla", "compile", "run")
+"""What ``limit=`` may end."""
+
+T = TypeVar("T")
+
+_NOT_YET = ("sizes", "growth")
+# Only to tell a misspelt option; a newer jax may know others.
+_JIT_OPTIONS = (
+    "static_argnums",
+    "static_argnames",
+    "donate_argnums",
+    "donate_argnames",
+    "keep_unused",
+    "inline",
+    "in_shardings",
+    "out_shardings",
+    "device",
+    "backend",
+    "compiler_options",
+)
+
+
+def parse_marker(
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    *,
+    where: str = "",
+    scope: Literal["own", "inherited", "param"] = "own",
+) -> Layer:
+    """Reads one marker.
+
+    Args:
+        args: Its positional arguments, of which there should be none.
+        kwargs: Its keyword arguments.
+        where: Where it stands, for messages: ``"class TestStep"``.
+        scope: Whether it stands on the test function, further out, or in a ``pytest.param``.
+
+    Returns:
+        The layer, with its mistakes in ``errors``.
+    """
+    reader = Reader()
+    if args:
+        given = ", ".join(map(show, args))
+        reader.errors.append(f'positional arguments are not accepted, got {given}; write strategies=["outer"]')
+    limits: dict[str, float | None] = {}
+    read: dict[str, Any] = {}
+    for keyword, value in kwargs.items():
+        reader.keyword = keyword
+        if keyword in METRICS:
+            limits[keyword] = None if value is None else reader.limit(keyword, keyword, value)
+        elif keyword in _NOT_YET:
+            reader.wrong(f"{keyword}= is not supported yet; leave it out")
+        elif keyword in BUILTIN and keyword not in _READERS:
+            reader.wrong(
+                f'{keyword}= is a strategy; write budgets={{"{keyword}": {{"run": "5 ms"}}}} for its own limits'
+            )
+        elif keyword not in _READERS:
+            reader.wrong(f"unknown keyword {keyword}=; {choose(keyword, [*_READERS, *METRICS])}")
+        elif scope == "param" and keyword in ("strategies", "devices"):
+            reader.wrong(f"{keyword}= in pytest.param comes too late to say which items there are; put it on the test")
+        else:
+            read[keyword] = None if value is None else _READERS[keyword](reader, value)
+    everything_removed: Changes[Any] = Changes(cleared=True)
+    tables = {keyword: read.pop(keyword, Changes()) or everything_removed for keyword in _TABLES}
+    return Layer(
+        where=where,
+        scope=scope,
+        given={keyword: value for keyword, value in read.items() if keyword not in reader.broken},
+        budgets=replace(tables["budgets"], everywhere=limits),
+        tolerance=tables["tolerance"],
+        faster_than=tables["faster_than"],
+        broken=frozenset(reader.broken),
+        errors=tuple(reader.errors),
+    )
+
+
+def _strategies(reader: Reader, value: object) -> tuple[str | Strategy, ...]:
+    every = reader.listing(value)
+    for each in every:
+        if not isinstance(each, (str, Strategy)):
+            meant = f'write Strategy("name", {show(each)})' if callable(each) else 'write a name such as "outer"'
+            reader.wrong(f"strategies: {show(each)} is not a strategy; {meant}")
+    found = tuple(each for each in every if isinstance(each, (str, Strategy)))
+    names = [name_of(each) for each in found]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        reader.wrong(f"strategies: {show(name)} is named twice")
+    if not every and "strategies" not in reader.broken:
+        reader.wrong("strategies: no strategy is named; leave it out for eager and outer")
+    return found
+
+
+def _devices(reader: Reader, value: object) -> tuple[str, ...]:
+    every = reader.listing(value)
+    if "devices" not in reader.broken:
+        for sentence in check_devices(every):
+            reader.wrong(f"devices: {sentence}")
+    return tuple(each for each in every if isinstance(each, str))
+
+
+def _inner(reader: Reader, value: object) -> InnerChange:
+    pairs = value.items() if isinstance(value, Mapping) else [(each, {}) for each in reader.listing(value)]
+    found: list[tuple[Any, InnerTarget | None]] = []
+    for target, options in pairs:
+        if isinstance(target, str):
+            if "." not in target or not all(part.isidentifier() for part in target.split(".")):
+                reader.wrong(
+                    f'inner: {show(target)} is not a dotted name such as "pkg.mod.helper"; or give the function'
+                )
+        elif not callable(target):
+            reader.wrong(f"inner: {show(target)} is not a function or a dotted name")
+        name = f"inner[{show(target)}]"
+        if options is None:
+            found.append((target, None))
+        elif isinstance(options, Mapping):
+            found.append((target, InnerTarget(target, _jit_options(reader, name, options) or None)))
+        elif callable(options):
+            found.append((target, InnerTarget(target, options)))
+        else:
+            example = 'write jit options such as {"static_argnames": ["n"]}, or a transform'
+            reader.wrong(f"{name}={show(options)} is not a mapping or a function; {example}")
+    return InnerChange(replaces=not isinstance(value, Mapping), targets=tuple(found))
+
+
+def _jit(reader: Reader, value: object) -> Mapping[str, object]:
+    return _jit_options(reader, "jit", value)
+
+
+def _jit_options(reader: Reader, name: str, value: object) -> Mapping[str, object]:
+    options = reader.mapping(name, value, '{"static_argnames": ["n"]}')
+    for option in options:
+        hint = choose(option, _JIT_OPTIONS)
+        if option not in _JIT_OPTIONS and hint.startswith("did"):
+            reader.wrong(f"{name}: unknown option {show(option)}; {hint}")
+    return dict(options)
+
+
+def _read(read: Callable[[str, str, object], T | None], name: str, metric: str, value: object) -> T | None:
+    return None if value is None else read(name, metric, value)
+
+
+def _budgets(reader: Reader, value: object) -> Changes[float]:
+    rows: dict[str, Mapping[str, float | None] | None] = {}
+    for strategy, row in reader.mapping("budgets", value, '{"outer": {"run": "5 ms"}}').items():
+        name = f"budgets[{show(strategy)}]"
+        if strategy in METRICS:
+            every = "budgets is strategy, then metric; for every strategy"
+            reader.wrong(f"budgets: {show(strategy)} is a metric; {every} write {strategy}={show(row)}")
+        elif row is None:
+            rows[strategy] = None
+        else:
+            rows[strategy] = {
+                metric: _read(reader.limit, f"{name}[{show(metric)}]", metric, limit)
+                for metric, limit in reader.mapping(name, row, '{"run": "5 ms"}').items()
+                if reader.metric(name, metric)
+            }
+    return Changes(rows=rows)
+
+
+def _tolerance(reader: Reader, value: object) -> Changes[Tolerance]:
+    everywhere: dict[str, Tolerance | None] = {}
+    rows: dict[str, Mapping[str, Tolerance | None] | None] = {}
+    for key, each in reader.mapping("tolerance", value, '{"run": "5 %"}').items():
+        name = f"tolerance[{show(key)}]"
+        if key in METRICS and isinstance(each, Mapping):
+            first = next(iter(each), "outer")
+            reader.wrong(f'{name}: strategy comes first; write tolerance={{{show(first)}: {{{show(key)}: "5 %"}}}}')
+        elif key in METRICS:
+            everywhere[key] = _read(reader.tolerance, name, key, each)
+        elif isinstance(each, Mapping):
+            rows[key] = {
+                metric: _read(reader.tolerance, f"{name}[{show(metric)}]", metric, text)
+                for metric, text in reader.mapping(name, each, '{"run": "5 %"}').items()
+                if reader.metric(name, metric)
+            }
+        elif each is None:
+            rows[key] = None
+        elif key in BUILTIN:
+            reader.wrong(f'{name}={show(each)} says no metric; write {name}={{"run": {show(each)}}}')
+        else:
+            reader.wrong(f"tolerance: unknown metric {show(key)}; {choose(key, METRICS)}")
+    return Changes(everywhere=everywhere, rows=rows)
+
+
+def _faster_than(reader: Reader, value: object) -> Changes[float]:
+    rows: dict[str, Mapping[str, float | None] | None] = {}
+    for faster, row in reader.mapping("faster_than", value, '{"outer": {"eager": 2.0}}').items():
+        name = f"faster_than[{show(faster)}]"
+        if row is None:
+            rows[faster] = None
+            continue
+        factors: dict[str, float | None] = {}
+        for slower, factor in reader.mapping(name, row, '{"eager": 2.0}').items():
+            at = f"{name}[{show(slower)}]"
+            if slower == faster:
+                reader.wrong(f"{at}: a strategy is never faster than itself")
+            factors[slower] = None if factor is None else reader.factor(at, factor)
+        rows[faster] = factors
+    return Changes(rows=rows)
+
+
+def _expected_calls(reader: Reader, value: object) -> int | None:
+    return reader.count("expected_calls", value)
+
+
+def _limit(reader: Reader, value: object) -> Mapping[str, float | None]:
+    found: dict[str, float | None] = {}
+    for phase, end in reader.mapping("limit", value, '{"compile": "60 s"}').items():
+        if phase in PHASES:
+            found[phase] = None if end is None else reader.duration(f"limit[{show(phase)}]", end)
+        else:
+            reader.wrong(f"limit: unknown phase {show(phase)}; {choose(phase, PHASES)}")
+    return found
+
+
+_TABLES = ("budgets", "tolerance", "faster_than")
+_READERS: Mapping[str, Callable[[Reader, object], Any]] = {
+    "strategies": _strategies,
+    "inner": _inner,
+    "jit": _jit,
+    "devices": _devices,
+    "budgets": _budgets,
+    "tolerance": _tolerance,
+    "faster_than": _faster_than,
+    "equal_results": Reader.flag,
+    "rtol": Reader.number,
+    "atol": Reader.number,
+    "expected_calls": _expected_calls,
+    "fail_on_improvement": Reader.flag,
+    "limit": _limit,
+}
