@@ -53,5 +53,8 @@ def whole_files(
         if case.error:
             broken.add(path)
         found[path][baseline_key(item, case.id)].append(case.strategy)
-    return {path: {test: sorted(set(names)) for test, names in tests.items()} for path, tests in found.items()
-            if path not in broken}
+    return {
+        path: {test: sorted(set(names)) for test, names in tests.items()}
+        for path, tests in found.items()
+        if path not in broken
+    }

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_jitperf.judge.outcome import Outcome
+
+if TYPE_CHECKING:
+    # pytest hands its exception out as an attribute of a function, which type checkers cannot follow.
+    from _pytest.outcomes import Failed
+else:
+    Failed = pytest.fail.Exception
 
 __all__ = [
     "FAILURES",
@@ -18,7 +26,7 @@ __all__ = [
 ]
 
 
-class JitperfFailure(pytest.fail.Exception):
+class JitperfFailure(Failed):
     """A marked test did not meet what its marker or its baseline asks for."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import pytest
 
@@ -15,6 +15,11 @@ __all__ = ["MARKER", "baseline_key", "has_own_marker", "layers_of", "marker_line
 
 MARKER = "jitperf"
 
+Node: TypeAlias = Any
+"""A node of pytest's collection tree, whose common class is not public."""
+
+Scope: TypeAlias = Literal["own", "inherited", "param"]
+
 
 def layers_of(node: pytest.Item | pytest.Collector) -> tuple[Layer, ...]:
     """The markers that hold for a test, from the outermost to the innermost.
@@ -24,7 +29,9 @@ def layers_of(node: pytest.Item | pytest.Collector) -> tuple[Layer, ...]:
     """
     found: list[Layer] = []
     for each, mark, scope in _marks(node):
-        where = {"param": "pytest.param"}.get(scope, f"{type(each).__name__.lower()} {getattr(each, 'originalname', None) or each.name}")
+        where = {"param": "pytest.param"}.get(
+            scope, f"{type(each).__name__.lower()} {getattr(each, 'originalname', None) or each.name}"
+        )
         found.append(parse_marker(mark.args, mark.kwargs, where=where, scope=scope))
     return tuple(found)
 
@@ -34,21 +41,22 @@ def has_own_marker(item: pytest.Item) -> bool:
     return any(scope != "inherited" for _, _, scope in _marks(item))
 
 
-def _marks(
-    node: pytest.Item | pytest.Collector,
-) -> Iterator[tuple[pytest.Item | pytest.Collector, pytest.Mark, Literal["own", "inherited", "param"]]]:
+def _marks(node: pytest.Item | pytest.Collector) -> Iterator[tuple[Node, pytest.Mark, Scope]]:
     of_params = getattr(getattr(node, "callspec", None), "marks", ())
     for each in node.listchain():
         marks = [mark for mark in each.own_markers if mark.name == MARKER]
         if each is not node:
             # Classes list the markers of their bases first, modules in the order of pytestmark.
-            yield from ((each, mark, "inherited") for mark in marks)
+            for mark in marks:
+                yield each, mark, "inherited"
             continue
         params = [mark for mark in marks if any(mark is other for other in of_params)]
         # The decorator next to the function comes first in pytest's list and has the last word.
-        own = [mark for mark in reversed(marks) if not any(mark is other for other in params)]
-        yield from ((each, mark, "own") for mark in own)
-        yield from ((each, mark, "param") for mark in params)
+        for mark in reversed(marks):
+            if not any(mark is other for other in params):
+                yield each, mark, "own"
+        for mark in params:
+            yield each, mark, "param"
 
 
 def baseline_key(item: pytest.Function, strategy_id: str) -> str:

@@ -205,7 +205,8 @@ class _Merged:
         last = self.layers[-1] if self.layers else Layer()
         inner = self._inner(self.layers)
         if swapping and not inner:
-            yield last.line(f"strategies: {listed(map(show, swapping))} needs inner=, which names the functions to jit")
+            need = f"{listed(map(show, swapping))} {'need' if len(swapping) > 1 else 'needs'} inner="
+            yield last.line(f"strategies: {need}, which names the functions to jit")
         if inner and not swapping and last.scope == "param" and last.given.get("inner"):
             yield last.line("inner: it comes too late in pytest.param to add strategies; put it on the test")
         for number, layer in enumerate(self.layers):

@@ -154,7 +154,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     settings = config.stash[_RUN].settings
     if not settings.selected_strategies and not settings.selected_devices:
         return
-    kept, dropped, names = [], [], set()
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
+    names: set[str] = set()
     for item in items:
         case = _case_of(item)
         if case is not None and not case.error:
@@ -225,9 +227,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         )
     spec, sentence = Spec(strategies=()), ""
     try:
-        spec = merge(
-            layers_of(item), fallback_strategies=settings.strategies, fallback_devices=settings.devices
-        )
+        spec = merge(layers_of(item), fallback_strategies=settings.strategies, fallback_devices=settings.devices)
     except SpecError as error:
         sentence = str(error)
     if sentence:
@@ -243,8 +243,8 @@ def _is_unittest(item: pytest.Item) -> bool:
 
 
 @pytest.fixture
-def jitperf(request: pytest.FixtureRequest) -> Generator[Jitperf]:
-    """Measures functions under the item's strategy: ``y = jitperf(f, x)``."""
+def jitperf(request: pytest.FixtureRequest) -> Jitperf:
+    """Measures a function under the item's strategy and returns its result: ``y = jitperf(f, x)``."""
     item = request.node
     state: _State | None = item.stash.get(_STATE, None)
     case = getattr(request, "param", None)
@@ -255,7 +255,7 @@ def jitperf(request: pytest.FixtureRequest) -> Generator[Jitperf]:
             pytrace=False,
         )
     state.fixture = _make_fixture(item, state, case)
-    yield state.fixture
+    return state.fixture
 
 
 def _make_fixture(item: pytest.Item, state: _State, case: _Case) -> Jitperf:
@@ -341,7 +341,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         _end_progress(state)
     if state.fixture is None or not state.fixture.called:
         if state.demanded:
-            reason = "the test does not use the jitperf fixture" if state.fixture is None else "it never calls jitperf()"
+            reason = (
+                "the test does not use the jitperf fixture" if state.fixture is None else "it never calls jitperf()"
+            )
             _fail_unmeasured(
                 pyfuncitem, str(MeasurementError(f"not measured: {reason}; call  jitperf(f, x)  in the test"))
             )
@@ -500,7 +502,7 @@ class _Controller:
             return
         _gathered(self._run).add(
             report.nodeid,
-            report.when or "call",
+            report.when,
             passed=report.passed,
             xfail=hasattr(report, "wasxfail"),
             payload=payload,

@@ -79,9 +79,7 @@ class Row:
     @property
     def key(self) -> Key:
         """Key of the baseline entry."""
-        return Key(
-            test=self.test, measurement=self.measurement, strategy=self.strategy, device_kind=self.device_kind
-        )
+        return Key(test=self.test, measurement=self.measurement, strategy=self.strategy, device_kind=self.device_kind)
 
     def to_store(self) -> tuple[Entry | None, dict[str, bytes]]:
         """What an update stores: the entry, and the programs it names by file name."""

@@ -144,8 +144,6 @@ class Gathered:
         if str(path) in self._whole and path.exists():
             gone = tuple(key for key in orphans(read(path), self._whole[str(path)]) if key not in entries)
         if entries or (gone and prune):
-            written.results.append(
-                update(path, entries, gone if prune else (), files, stored_times=stored_times)
-            )
+            written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))
         if gone and not prune:
             written.orphans[path] = gone

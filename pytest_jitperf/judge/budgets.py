@@ -44,18 +44,14 @@ def over_budget(plan: Plan, measured: Measurement, retraces: tuple[str, ...]) ->
                 sentence += "".join(f"\n    {each}" for each in retraces)
             short = f"{name} {said}"
             findings.append(
-                Finding(
-                    outcome=Outcome.OVER_BUDGET, sentence=sentence, metric=name, new=value, rule=rule, short=short
-                )
+                Finding(outcome=Outcome.OVER_BUDGET, sentence=sentence, metric=name, new=value, rule=rule, short=short)
             )
         elif value > limit.value:
             sentence = (
                 f"{name} may be over budget: {said}, but the machine was too busy to say "
                 f"(at the least {format_quantity(certain, unit)})"
             )
-            findings.append(
-                Finding(outcome=Outcome.INCONCLUSIVE, sentence=sentence, metric=name, new=value, rule=rule)
-            )
+            findings.append(Finding(outcome=Outcome.INCONCLUSIVE, sentence=sentence, metric=name, new=value, rule=rule))
     return findings
 
 

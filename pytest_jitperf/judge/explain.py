@@ -86,5 +86,6 @@ def _operation_changes(old: Mapping[str, int], new: Mapping[str, int]) -> list[s
     ranked = sorted(changes.items(), key=lambda item: (-abs(item[1]), item[0]))
     words = [f"{'+' if count > 0 else '-'} {abs(count)} {name}" for name, count in ranked[:_MOST_OPERATIONS]]
     if len(ranked) > _MOST_OPERATIONS:
-        words.append(f"{len(ranked) - _MOST_OPERATIONS} more kinds of operation")
+        more = len(ranked) - _MOST_OPERATIONS
+        words.append(f"{more} more kind{'s' if more > 1 else ''} of operation")
     return words

@@ -112,7 +112,7 @@ class Verdict:
     @property
     def worst(self) -> Finding:
         """The finding that decides."""
-        return max(self.findings, key=lambda finding: finding.outcome.rank)
+        return min(self.findings, key=_weight)
 
     @property
     def outcome(self) -> Outcome:
@@ -121,6 +121,14 @@ class Verdict:
 
     @property
     def failures(self) -> tuple[Finding, ...]:
-        """Findings that fail the test, worst first."""
+        """Findings that fail the test, worst first, and run time first among equals: it is what users feel."""
         bad = [each for each in self.findings if each.outcome.effect is Effect.FAIL]
-        return tuple(sorted(bad, key=lambda each: -each.outcome.rank))
+        return tuple(sorted(bad, key=_weight))
+
+
+_FIRST = ("run", "compile", "peak_bytes", "launches", "compilations")
+
+
+def _weight(finding: Finding) -> tuple[int, int]:
+    place = _FIRST.index(finding.metric) if finding.metric in _FIRST else len(_FIRST)
+    return -finding.outcome.rank, place

@@ -233,9 +233,7 @@ def _program(plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence
         if differs:
             sentence = f"environment changed: {differs}; the program is the same"
             findings.append(
-                Finding(
-                    outcome=Outcome.ENVIRONMENT_CHANGED, sentence=sentence, short=f"environment changed: {differs}"
-                )
+                Finding(outcome=Outcome.ENVIRONMENT_CHANGED, sentence=sentence, short=f"environment changed: {differs}")
             )
         else:
             findings.append(Finding(outcome=Outcome.OK_SAME, sentence="the program is the same as the baseline's"))
@@ -266,16 +264,14 @@ def _run(plan: Plan, measured: Measurement, comparison: Comparison) -> list[Find
     return [ratio_finding("run", old, new, ratio, limit, rule)]
 
 
-def ratio_finding(
-    metric: str, old: float | None, new: float | None, ratio: Ratio, limit: float, rule: str
-) -> Finding:
+def ratio_finding(metric: str, old: float | None, new: float | None, ratio: Ratio, limit: float, rule: str) -> Finding:
     """The finding for a raced ratio against the largest one that is allowed."""
     change = format_change(old, new, Unit.SECONDS)
     span = f"x{ratio.estimate:.2f} (x{ratio.low:.2f} ... x{ratio.high:.2f})"
     width = max(ratio.high / ratio.estimate, ratio.estimate / ratio.low) - 1 if ratio.low > 0 else float("inf")
     core = ", on one core" if ratio.one_core else ""
     common = {"metric": metric, "old": old, "new": new, "ratio": ratio, "rule": rule}
-    short = f"{metric} x{ratio.estimate:.2f} +-{ratio.estimate * width:.2f}{core}"
+    short = f"{metric} {span}{core}"
     if ratio.low > limit:
         sentence = f"{metric} regressed: {change}, {span}{core}, allowed x{limit:.2f}"
         return Finding(outcome=Outcome.REGRESSED, sentence=sentence, short=short, **common)  # type: ignore[arg-type]  # one dict for four calls

@@ -17,7 +17,7 @@ from typing import Any
 from pytest_jitperf.judge.stats import quartiles
 from pytest_jitperf.measurement import Sample
 
-from .clock import CLOCKS, Clocks, elapsed_seconds
+from .clock import CLOCKS, Clocks, clock_stood_still, elapsed_seconds
 
 __all__ = ["Block", "Cost", "Pace", "Side", "collector_off", "cost_of", "pace_for", "run_block", "sample"]
 
@@ -169,8 +169,11 @@ def cost_of(side: Side, block: Callable[[Any], None], clocks: Clocks = CLOCKS) -
         batch = 1
         while True:
             call, cpu = _time_calls(side, batch, block, clocks)
-            if call * batch >= _TIMING_SECONDS or side.prepare or batch >= _MOST_BATCH:
+            if call * batch >= _TIMING_SECONDS or side.prepare:
                 break
+            if batch >= _MOST_BATCH:
+                # 50 ns a call is less than Python needs to make one.
+                raise clock_stood_still(f"a batch of {batch} calls", round(call * batch * 1e9))
             batch *= 4
     return Cost(call=call, cpu=cpu, prepare=prepare, before=before)
 

@@ -31,7 +31,7 @@ class Built:
 
     strategy: str
     function: Callable[..., Any]
-    call: Callable[..., Any]
+    call: Any
     jitted: bool
     swaps: bool
     given: Mapping[str, Any]
@@ -77,9 +77,7 @@ def build(strategy: str | Strategy, function: Any, jit: Mapping[str, Any]) -> Bu
     swaps = strategy in ("inner", "both")
     if strategy in ("eager", "inner"):
         notes = (f"{name} is jitted already; {strategy} measures what it wraps",) if already else ()
-        return Built(
-            strategy=strategy, function=python, call=python, jitted=False, swaps=swaps, given={}, notes=notes
-        )
+        return Built(strategy=strategy, function=python, call=python, jitted=False, swaps=swaps, given={}, notes=notes)
     if already:
         notes = (f"{name} is jitted already; measured with its own options",)
         if jit:

@@ -16,7 +16,15 @@ from typing import Final
 
 from pytest_jitperf.errors import MeasurementError
 
-__all__ = ["CLOCKS", "Clocks", "elapsed_seconds", "perf_counter_ns", "process_time_ns", "thread_time_ns"]
+__all__ = [
+    "CLOCKS",
+    "Clocks",
+    "clock_stood_still",
+    "elapsed_seconds",
+    "perf_counter_ns",
+    "process_time_ns",
+    "thread_time_ns",
+]
 
 #: Wall time, ns.
 perf_counter_ns: Final[Callable[[], int]] = partial(time.perf_counter_ns)
@@ -55,9 +63,14 @@ def elapsed_seconds(start: int, end: int, what: str) -> float:
         MeasurementError: The clock stood still or ran backwards.
     """
     if end <= start:
-        raise MeasurementError(
-            f"clock did not advance: {what} took {end - start} ns. "
-            "Something froze or replaced the system's clock (a fixture, a plugin, a debugger): "
-            "do not freeze time in tests that are measured."
-        )
+        raise clock_stood_still(what, end - start)
     return (end - start) * 1e-9
+
+
+def clock_stood_still(what: str, nanoseconds: int) -> MeasurementError:
+    """The error for a clock that does not advance, or not enough to be true."""
+    return MeasurementError(
+        f"clock did not advance: {what} took {nanoseconds} ns. "
+        "Something froze or replaced the system's clock (a fixture, a plugin, a debugger): "
+        "do not freeze time in tests that are measured."
+    )

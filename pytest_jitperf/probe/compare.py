@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Comparison, Ratio
 
 from . import clock, equal
+from .block import collector_off
 from .inputs import copy_leaf, parse_text
 from .lock import DeviceLock
 from .program import FlatProgram, captured_literals, operation_counts, program_costs, program_digest, replayed
 from .race import Side, paired_costs, race
-from .block import collector_off
 from .stages import persistent_cache_off
 from .subject import Subject
 
@@ -45,12 +45,8 @@ class Stored:
     missing: str = ""
     inputs: str = ""
     donated: tuple[int, ...] = ()
-    options: Mapping[str, str] = None  # type: ignore[assignment]  # replaced in __post_init__
+    options: Mapping[str, str] = field(default_factory=dict)
     jax: str = ""
-
-    def __post_init__(self) -> None:
-        if self.options is None:
-            object.__setattr__(self, "options", {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +134,9 @@ def _pair(new: FlatProgram | None, subject: Subject, stored: Stored) -> _Pairing
             info = jit_info(subject.built.call, subject.built.given)
             static = static_parameters(subject.built.function, info)
         named = [
-            leaf for leaf in named_leaves(subject.built.function, subject.inputs, static) if not _is_static(leaf.described)
+            leaf
+            for leaf in named_leaves(subject.built.function, subject.inputs, static)
+            if not _is_static(leaf.described)
         ]
         leaves, today = tuple(leaf.leaf for leaf in named), list(parse_text(text_of(named)))
     order: list[int | None] = []
@@ -188,18 +186,20 @@ def _compiled(
     found = Comparison(
         same=False,
         old_exact=old_exact,
-        old_operations=operation_counts(old_compiled.as_text()),
+        old_operations=operation_counts(_text(old_compiled)),
         old_xla_seconds=old_seconds,
         compiles=1 if new is None else 2,
     )
     if new is not None and new_compiled is not None:
-        new_text = new_compiled.as_text()
+        new_text = _text(new_compiled)
         found = replace(found, new_operations=operation_counts(new_text))
-        before = program_digest(old_compiled.as_text(), captured_literals(old.text))
+        before = program_digest(_text(old_compiled), captured_literals(old.text))
         same_text = before == program_digest(new_text, captured_literals(new.text))
         if same_text and dict(old.options) == dict(new.options):
             return replace(found, same=True, how="optimised")
-    concrete = all(isinstance(leaf, (jax.Array, int, float, complex)) or hasattr(leaf, "__array__") for leaf in old.leaves)
+    concrete = all(
+        isinstance(leaf, (jax.Array, int, float, complex)) or hasattr(leaf, "__array__") for leaf in old.leaves
+    )
     if not concrete:
         return replace(found, cannot="it is only called while tracing, so there are no values to run it with")
     missing = _memory_missing(old_exact, subject)
@@ -228,7 +228,9 @@ def _compiled(
         if not xla.decided and compile_seconds_left() <= 0:
             found = replace(found, cut="further compile pairs (max-compile)")
     elif effort.compile_limit is not None and new is None:
-        found = replace(found, cannot=f"compile time is not compared: {why_not_exported}" if not found.cannot else found.cannot)
+        found = replace(
+            found, cannot=f"compile time is not compared: {why_not_exported}" if not found.cannot else found.cannot
+        )
     return found
 
 
@@ -284,6 +286,10 @@ def side_of(program: FlatProgram, compiled: Any) -> Side:
         return tuple(copy_leaf(leaf) if n in donated else leaf for n, leaf in enumerate(leaves))
 
     return Side(prepare=prepare, call=lambda fresh: compiled(*fresh))
+
+
+def _text(compiled: jax.stages.Compiled) -> str:
+    return compiled.as_text() or ""
 
 
 def _outputs_agree(

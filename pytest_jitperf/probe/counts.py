@@ -49,15 +49,15 @@ def compile_log() -> Iterator[CompileLog]:
     thread = threading.get_ident()
     phases = {_TRACE: "trace", _LOWER: "lower", _COMPILE: "xla"}
 
-    def on_duration(event: str, duration: float, **details: Any) -> None:
+    def on_duration(event: str, duration_secs: float, **kwargs: Any) -> None:
         if event not in phases or threading.get_ident() != thread:
             return
-        log.seconds[phases[event]] += duration
+        log.seconds[phases[event]] += duration_secs
         if event == _COMPILE:
-            name = str(details.get("fun_name", "")).removeprefix("jit(").removesuffix(")")
+            name = str(kwargs.get("fun_name", "")).removeprefix("jit(").removesuffix(")")
             (log.primitives if _is_jax_own(sys._getframe(1)) else log.user).append(name)
 
-    def on_event(event: str, **_: Any) -> None:
+    def on_event(event: str, **kwargs: Any) -> None:
         if event == _CACHE_HIT and threading.get_ident() == thread:
             log.cache_hits += 1
 

@@ -10,6 +10,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program
 
 from . import equal
+from .block import collector_off
 from .counts import CompileLog, compile_log, python_calls
 from .flat import FlatJit, over_arrays
 from .inputs import Call, named_leaves, text_of
@@ -17,7 +18,6 @@ from .jitinfo import is_jitted, jit_info, static_parameters
 from .lock import DeviceLock
 from .parts import Parts, donated_positions, relative_unit, summary
 from .program import FlatProgram, exported_program, program_costs
-from .block import collector_off
 from .stages import cold_stages, cold_trace
 from .subject import Subject, refuse_odd_result
 from .swap import Signature
@@ -118,13 +118,13 @@ def _program(parts: Parts, key: str, made: FlatJit, donated: tuple[int, ...], ex
 def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
     """Each jitted helper's program per signature it was called with, and the Python calls of tracing them."""
     assert subject.swap is not None
-    pairs = [(record.helper, signature, record.jitted) for record in subject.swap.records for signature in record.signatures]
+    pairs = [(record.helper, signature) for record in subject.swap.records for signature in record.signatures]
     if len(pairs) > _MOST_SIGNATURES:
         parts.notes.append(f"{len(pairs)} helper signatures; the first {_MOST_SIGNATURES} are followed")
     total_calls = 0
-    for helper, signature, jitted in pairs[:_MOST_SIGNATURES]:
+    for helper, signature in pairs[:_MOST_SIGNATURES]:
         try:
-            key, program, calls = _helper_program(parts, helper, signature, jitted, lock)
+            key, program, calls = _helper_program(parts, helper, signature, lock)
         except Exception as error:
             parts.notes.append(f"{helper.name}: its program cannot be taken alone ({type(error).__name__})")
             continue
@@ -134,10 +134,8 @@ def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
         parts.host["trace_calls"] = total_calls
 
 
-def _helper_program(
-    parts: Parts, helper: Helper, signature: Signature, jitted: Any, lock: DeviceLock
-) -> tuple[str, Program, int]:
-    inputs = Call(signature.args, signature.kwargs)
+def _helper_program(parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock) -> tuple[str, Program, int]:
+    inputs, jitted = Call(signature.args, signature.kwargs), signature.jitted
     if is_jitted(jitted):
         info = jit_info(jitted, helper.options if isinstance(helper.options, dict) else {})
         named = named_leaves(helper.function, inputs, static_parameters(helper.function, info))

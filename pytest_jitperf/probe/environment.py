@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import jax
-import jaxlib
+import jaxlib.version
 
 from pytest_jitperf.measurement import Environment
 
@@ -47,7 +47,7 @@ def environment(device: jax.Device) -> Environment:
             config[name] = shown
     return Environment(
         jax=jax.__version__,
-        jaxlib=jaxlib.__version__,
+        jaxlib=jaxlib.version.__version__,
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
         platform=device.platform,
         platform_version=_platform_version(device),

@@ -6,12 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .inputs import Call, to_numpy
 
 # Largest |a - b| over largest |b|, by dtype: measured on correct programs, with room.
-_TOLERANCE = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-4, "complex64": 1e-4, "float16": 2e-2, "bfloat16": 5e-2}
+_TOLERANCE = {
+    "float64": 1e-10,
+    "complex128": 1e-10,
+    "float32": 1e-4,
+    "complex64": 1e-4,
+    "float16": 2e-2,
+    "bfloat16": 5e-2,
+}
 
 _DRAWS = 3
 _SPREAD_FACTOR = 4.0
@@ -87,14 +95,19 @@ def ill_conditioned(
 
 def _moved_by_one_ulp(call: Call, random: np.random.Generator) -> Call:
     def move(leaf: Any) -> Any:
-        if not isinstance(leaf, jax.Array) or not jax.dtypes.issubdtype(leaf.dtype, np.floating):
+        if not isinstance(leaf, jax.Array) or not jnp.issubdtype(leaf.dtype, np.floating):
             return leaf
         values = np.asarray(leaf)
-        step = random.choice([-1.0, 1.0], size=values.shape) * float(jax.numpy.finfo(leaf.dtype).eps)
+        step = random.choice([-1.0, 1.0], size=values.shape) * _epsilon(leaf.dtype)
         return jax.device_put((values.astype(np.float64) * (1 + step)).astype(values.dtype), leaf.sharding)
 
     args, kwargs = jax.tree.map(move, (call.args, dict(call.kwargs)))
     return Call(args, kwargs)
+
+
+def _epsilon(dtype: Any) -> float:
+    finfo: Any = jnp.finfo
+    return float(finfo(dtype).eps)
 
 
 def _distance(old: Any, new: Any) -> float:
@@ -105,9 +118,7 @@ def _distance(old: Any, new: Any) -> float:
     return float(np.max(np.abs(wide_old - wide_new), where=finite, initial=0.0))
 
 
-def _leaf_difference(
-    path: str, old: Any, new: Any, rtol: float | None, atol: float | None
-) -> tuple[float, str | None]:
+def _leaf_difference(path: str, old: Any, new: Any, rtol: float | None, atol: float | None) -> tuple[float, str | None]:
     if not (_is_number(old) and _is_number(new)):
         if _is_number(old) != _is_number(new) or (isinstance(old, (str, bytes, bool)) and old != new):
             return float("inf"), f"{path}: {type(new).__name__} instead of {type(old).__name__}, or another value"

@@ -120,7 +120,7 @@ def copy_leaf(leaf: Any) -> Any:
     """A copy that may be donated; ``device_put`` would hand out the user's own buffer."""
     if not isinstance(leaf, jax.Array):
         return leaf
-    if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.clone(leaf)
     return jnp.array(leaf, copy=True, device=leaf.sharding)
 
@@ -143,7 +143,7 @@ def deleted(call: Call) -> tuple[int, ...]:
 def to_numpy(leaf: Any) -> Any:
     """An array leaf on the host; key arrays as their data; anything else as it is."""
     if isinstance(leaf, jax.Array):
-        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             leaf = jax.random.key_data(leaf)
         return np.asarray(leaf)
     return leaf

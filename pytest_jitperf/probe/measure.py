@@ -15,6 +15,7 @@ from pytest_jitperf.measurement import Measurement
 from pytest_jitperf.strategies import Strategy
 
 from . import devices, equal
+from .bindings import never_called_message
 from .build import build, name_of
 from .driven import measure_driven
 from .environment import environment
@@ -164,6 +165,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         with subject.active():
             progress("compiling")
             parts, result = _measure(request, subject, lock)
+            _refuse_uncalled(subject)
             compilations, retraces = (
                 count_compilations(subject, [as_call(each) for each in request.sequence])
                 if request.sequence is not None
@@ -230,25 +232,29 @@ def _measure(request: Request, subject: Subject, lock: DeviceLock) -> tuple[Part
 def _explain(subject: Subject, error: Exception) -> str | None:
     """A missing static argument is the user's error, told with the line to add."""
     if subject.swap is not None:
-        for record in subject.swap.records:
-            if record.failed is not None:
-                args, kwargs = record.failed
-                found = explain_missing_static(
-                    subject.built.strategy, record.helper.name, record.helper.function, args, kwargs, error, "inner"
-                )
-                if found:
-                    return found
-    if subject.built.jitted:
-        return explain_missing_static(
-            subject.built.strategy,
-            name_of(subject.built.function),
-            subject.built.function,
-            subject.inputs.args,
-            dict(subject.inputs.kwargs),
-            error,
-            "jit",
-        )
-    return None
+        found = subject.swap.explain(subject.built.strategy, error)
+        if found is not None:
+            return found
+    if not subject.built.jitted:
+        return None
+    return explain_missing_static(
+        subject.built.strategy,
+        name_of(subject.built.function),
+        subject.built.function,
+        subject.inputs.args,
+        subject.inputs.kwargs,
+        error,
+        "jit",
+        options=subject.built.given,
+    )
+
+
+def _refuse_uncalled(subject: Subject) -> None:
+    """A helper that was never called would be a number under the wrong label."""
+    if subject.swap is None:
+        return
+    for helper in subject.swap.never_called():
+        raise MeasurementError(never_called_message(helper, name_of(subject.built.function)))
 
 
 def _reference(request: Request, known: ReferenceResults) -> tuple[str, list[tuple[str, Any]]] | None:
@@ -271,7 +277,7 @@ def _reference(request: Request, known: ReferenceResults) -> tuple[str, list[tup
                 found = (name, equal.leaves_of(subject.first_call(subject.expendable())))
         except MeasurementError:
             raise
-        except Exception:  # noqa: S112  # it cannot run under this strategy; the next one is the reference
+        except Exception:  # it cannot run under this strategy; the next one is the reference
             continue
         known.put((name, digest), found)
         return found

@@ -52,8 +52,9 @@ def paired_costs(
 ) -> Ratio:
     """Compares what two things cost to build, in pairs, in random order within each.
 
-    Stops when the interval (`paired_interval`, at an error that all looks share) is clear of the limit. That the new
-    one is too dear by less than 25 % of the limit is not believed before the fifth pair.
+    Stops when the interval (`paired_interval`, at an error that all looks share) is clear of the limit. The first look
+    is after the first pair where pairs are dear, after the third where they are cheap; and that the new one is above
+    the limit by less than 25 % is not believed before the fifth.
 
     Args:
         build_new: Builds the new one from cold and returns the CPU seconds it took.
@@ -75,25 +76,28 @@ def paired_costs(
         MeasurementError: A build took no time.
     """
     start = clocks.wall()
-    log_ratios: list[float] = []
-    per_pair = 0.0
-    if first is not None:
-        log_ratios.append(_log_ratio(*first))
-        per_pair = sum(first)
-    built = 0
+    pairs = [first if first is not None else in_random_order(rng, build_new, build_old)]
+    built = 0 if first is not None else 1
+    first_look = min(_first_look(max_seconds / (sum(pairs[0]) or 1.0)), max_pairs)
+    log_limit = math.log(limit)
     while True:
+        log_ratios = [_log_ratio(*pair) for pair in pairs]
+        look = len(pairs) - first_look + 1
+        interval = paired_interval(log_ratios, confidence=1 - error_spent(error, max(look, 1)))
+        estimate, low, high = interval
+        above = low > log_limit and (len(pairs) >= _PAIRS_WHEN_NEAR or estimate > log_limit + _NEAR)
+        decided = look >= 1 and (above or high < log_limit)
         seconds = (clocks.wall() - start) * 1e-9
-        if built:
-            per_pair = seconds / built
-        if log_ratios:
-            pairs = len(log_ratios)
-            estimate, low, high = paired_interval(log_ratios, confidence=1 - error_spent(error, pairs))
-            above = low > math.log(limit) and (pairs >= _PAIRS_WHEN_NEAR or estimate > math.log(limit) + _NEAR)
-            decided = above or high < math.log(limit)
-            if decided or pairs >= max_pairs or seconds + per_pair > max_seconds:
-                return ratio_of((estimate, low, high), rounds=pairs, seconds=seconds, decided=decided)
-        log_ratios.append(_log_ratio(*in_random_order(rng, build_new, build_old)))
+        per_pair = seconds / built if built else sum(pairs[0])
+        if decided or len(pairs) >= max_pairs or seconds + per_pair > max_seconds:
+            return ratio_of(interval, rounds=len(pairs), seconds=seconds, decided=decided)
+        pairs.append(in_random_order(rng, build_new, build_old))
         built += 1
+
+
+def _first_look(affordable: float) -> int:
+    """Pairs before the first verdict: three, if they take no more than a twentieth of what may be spent, else fewer."""
+    return min(max(int(affordable / 20), 1), 3)
 
 
 def _log_ratio(new: float, old: float) -> float:

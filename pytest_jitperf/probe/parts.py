@@ -12,10 +12,10 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program, Sample
 
 from . import counts
+from .block import collector_off
 from .lock import DeviceLock
 from .program import FlatProgram, program_costs
 from .race import sample
-from .block import collector_off
 from .stages import ColdStages, Seconds, reference_trace_seconds
 from .subject import Subject
 
@@ -127,7 +127,9 @@ def donated_positions(lowered: Any) -> tuple[int, ...]:
     return tuple(n for n, info in enumerate(infos) if info.donated)
 
 
-def repeat_while_cheap(once: Callable[[], ColdStages], first: ColdStages, seconds: float, most: int) -> list[ColdStages]:
+def repeat_while_cheap(
+    once: Callable[[], ColdStages], first: ColdStages, seconds: float, most: int
+) -> list[ColdStages]:
     """Repeats a cold compilation for a baseline while it is cheap."""
     rounds = [first]
     cost = first.trace.wall + first.lower.wall + first.xla.wall

@@ -234,7 +234,9 @@ def program_digest(hlo: str, literals: Sequence[str]) -> str:
     return whole.hexdigest()
 
 
-_COMPUTATION = re.compile(r"^(?P<entry>ENTRY )?%?(?P<name>[\w.\-]+) \([^\n]*\{\n(?P<body>.*?)^\}", re.MULTILINE | re.DOTALL)
+_COMPUTATION = re.compile(
+    r"^(?P<entry>ENTRY )?%?(?P<name>[\w.\-]+) \([^\n]*\{\n(?P<body>.*?)^\}", re.MULTILINE | re.DOTALL
+)
 _NAME = re.compile(r"%([\w.\-]+)")
 
 
@@ -294,7 +296,8 @@ def _identity(
         _FINGERPRINT_VERSION,
         exported.platforms,
         exported.nr_devices,
-        tuple(str(aval) for aval in exported.in_avals),
+        # Weak types do not survive serialisation.
+        tuple((str(aval.dtype), tuple(aval.shape)) for aval in exported.in_avals),
         donated,
         sorted(options.items()),
         normalized(text),
@@ -327,7 +330,7 @@ def _flat(made: export.Exported) -> export.Exported:
 
 def _lower(exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...]) -> jax.stages.Lowered:
     # A new callable each time: jit finds earlier traces by the function it wraps.
-    call = exported.call
+    call: Any = exported.call
 
     def program(*values: Any) -> Any:
         return call(*values)
@@ -349,7 +352,8 @@ def _no_source_locations() -> Iterator[None]:
 def _backend(leaves: Sequence[Any]) -> str:
     for leaf in leaves:
         if isinstance(leaf, jax.Array):
-            platform = next(iter(leaf.sharding.device_set)).platform
+            devices: list[Any] = list(leaf.sharding.device_set)
+            platform: str = devices[0].platform
             return "cuda" if platform == "gpu" and jax.default_backend() == "gpu" else platform
     return jax.default_backend()
 

@@ -50,7 +50,9 @@ def failure_text(
     unconfirmed = [
         each
         for each in failures
-        if each.metric == "run" and each.ratio is not None and each.outcome is Outcome.REGRESSED
+        if each.metric == "run"
+        and each.ratio is not None
+        and each.outcome is Outcome.REGRESSED
         and not each.ratio.confirmed
     ]
     if unconfirmed:

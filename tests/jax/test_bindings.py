@@ -56,7 +56,7 @@ def test_second_import_of_the_same_file_is_a_namesake(import_modules: Callable[.
 
 def test_own_name_and_library_modules_are_left_out(import_modules: Callable[..., list[ModuleType]]) -> None:
     source = "import sys, logging, pytest\ndef jp_only(x): return x\nlogging.jp_f = pytest.jp_f = jp_only"
-    (module,) = import_modules(jp_single=source)
+    import_modules(jp_single=source)
     (helper,) = resolve([InnerTarget("jp_single.jp_only")])
     try:
         assert where_bound(helper) == ()

@@ -20,9 +20,9 @@ import pytest
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.inner import InnerTarget
-from pytest_jitperf.probe import swap as swap_module
 from pytest_jitperf.probe.swap import Swap, swapped
 from pytest_jitperf.probe.targets import Helper, resolve
+from pytest_jitperf.probe.trampoline import Trampoline
 
 X = jnp.arange(4.0)
 
@@ -32,7 +32,7 @@ def helpers_of(*targets: Any) -> tuple[Helper, ...]:
     return resolve([InnerTarget(*each) if isinstance(each, tuple) else InnerTarget(each) for each in targets])
 
 
-def state_of(function: FunctionType) -> tuple[Any, ...]:
+def state_of(function: Any) -> tuple[Any, ...]:
     """Everything of a function that a swap might leave changed."""
     return (
         id(function.__code__),
@@ -126,7 +126,10 @@ def via_closure_cell() -> tuple[Any, Callable[..., Any]]:
 
 
 def via_lambda_closure() -> tuple[Any, Callable[..., Any]]:
-    return helper, (lambda held: lambda x: held(x))(helper)
+    def make(held: Any) -> Callable[..., Any]:
+        return lambda x: held(x)
+
+    return helper, make(helper)
 
 
 def via_default_argument() -> tuple[Any, Callable[..., Any]]:
@@ -189,7 +192,7 @@ def via_decorated_target() -> tuple[Any, Callable[..., Any]]:
 
 
 def via_lambda_target() -> tuple[Any, Callable[..., Any]]:
-    target = lambda x: x * 7.0  # noqa: E731  # a lambda is what is tested
+    target: Any = lambda x: x * 7.0  # noqa: E731  # a lambda is what is tested
     return target, lambda x: target(x)
 
 
@@ -279,9 +282,14 @@ def test_signature_that_the_user_has_set_is_kept() -> None:
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_error_in_the_body_passes_and_the_function_is_restored(error: type[BaseException]) -> None:
     before = state_of(helper)
-    with pytest.raises(error), swapped(helpers_of(helper)):
-        helper(X)
-        raise error
+
+    def body() -> None:
+        with swapped(helpers_of(helper)):
+            helper(X)
+            raise error
+
+    with pytest.raises(error):
+        body()
     assert state_of(helper) == before
 
 
@@ -308,9 +316,9 @@ def test_interrupt_while_entering_restores_what_was_swapped_before_it(monkeypatc
 
     code, before = helper.__code__, state_of(helper)
     monkeypatch.setattr(jax, "clear_caches", lambda: None)
-    install = swap_module.Trampoline.install
+    install = Trampoline.install
     monkeypatch.setattr(
-        swap_module.Trampoline,
+        Trampoline,
         "install",
         lambda self: install(self) if helper.__code__ is code else interrupted(),
     )
@@ -324,14 +332,14 @@ def test_interrupt_while_restoring_does_not_leave_the_rest_swapped(monkeypatch: 
         return x
 
     before = state_of(helper), state_of(second)
-    remove, interrupts = swap_module.Trampoline.remove, [KeyboardInterrupt]
+    remove, interrupts = Trampoline.remove, [KeyboardInterrupt]
 
     def interrupted(self: Any) -> None:
         if interrupts:
             raise interrupts.pop()
         remove(self)
 
-    monkeypatch.setattr(swap_module.Trampoline, "remove", interrupted)
+    monkeypatch.setattr(Trampoline, "remove", interrupted)
     with pytest.raises(KeyboardInterrupt), swapped(helpers_of(helper, second)):
         pass
     assert (state_of(helper), state_of(second)) == before
@@ -340,7 +348,7 @@ def test_interrupt_while_restoring_does_not_leave_the_rest_swapped(monkeypatch: 
 def test_nothing_is_changed_when_the_second_helper_is_refused() -> None:
     before = state_of(helper)
     refused = helpers_of(helper, (recursive, {"static_argnames": "steps"}))
-    with pytest.raises(MeasurementError, match="jax.jit refuses the options"), swapped(refused):
+    with pytest.raises(MeasurementError, match=r"jax\.jit refuses the options"), swapped(refused):
         pytest.fail("entered")
     assert state_of(helper) == before
 
@@ -589,14 +597,15 @@ def test_transform_that_does_not_work_is_refused(transform: Any, message: str) -
 # --- helpers that are jitted already ------------------------------------------------------------------------------
 
 
-@functools.partial(jax.jit, static_argnames="n")
-def jitted_helper(x: Any, n: int) -> Any:
+def times(x: Any, n: int) -> Any:
     return x * n
 
 
+jitted_helper: Any = jax.jit(times, static_argnames="n")
+
+
 def test_jitted_helper_keeps_its_own_jit_and_is_counted() -> None:
-    function = jitted_helper.__wrapped__
-    before = state_of(function)
+    before = state_of(times)
     helpers = helpers_of(jitted_helper)
     with swapped(helpers) as swap:
         swap.recording = True
@@ -604,12 +613,12 @@ def test_jitted_helper_keeps_its_own_jit_and_is_counted() -> None:
         names = jits_in(lambda x: jitted_helper(x, 3), X)
         (signature,) = swap.records[0].signatures
         again = signature.jitted.trace(*signature.args, **signature.kwargs)
-    assert (got.tolist(), names) == ((X * 3).tolist(), ["jitted_helper"])
+    assert (got.tolist(), names) == ((X * 3).tolist(), ["times"])
     assert swap.records[0].calls >= 1
     assert swap.records[0].jitted is jitted_helper
     assert (signature.args[1:], signature.concrete) == ((3,), False)
     assert [str(each) for each in again.jaxpr.in_avals] == ["float32[4]"]
-    assert state_of(function) == before
+    assert state_of(times) == before
 
 
 def test_jitted_method_is_counted() -> None:
@@ -700,10 +709,20 @@ def test_random_keys_are_kept_too() -> None:
         ([lambda: jax.jit(lambda x: (scaled(x, 2), scaled(x, 2)))(X)], [2]),
     ],
     ids=[
-        "values of arrays", "static values", "position or keyword", "values of traced numbers", "types of numbers",
-        "bool and int", "shapes", "dtypes", "containers", "types of static values", "concrete and traced", "both traced",
+        "values of arrays",
+        "static values",
+        "position or keyword",
+        "values of traced numbers",
+        "types of numbers",
+        "bool and int",
+        "shapes",
+        "dtypes",
+        "containers",
+        "types of static values",
+        "concrete and traced",
+        "both traced",
     ],
-)  # fmt: skip
+)
 def test_signatures_are_told_apart_as_jit_does(recorded: Swap, calls: list[Any], expected: list[int]) -> None:
     for call in calls:
         call()

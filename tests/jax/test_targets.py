@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import nnx
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.inner import InnerTarget
@@ -41,25 +41,17 @@ def decorated(x: Any) -> Any:
     return x
 
 
-@jax.jit
-def jitted(x: Any) -> Any:
-    return x
-
-
-@eqx.filter_jit
-def filter_jitted(x: Any) -> Any:
-    return x
-
-
-@nnx.jit
-def nnx_jitted(x: Any) -> Any:
-    return x
-
-
-jitted_vmap = jax.jit(jax.vmap(plain))
+jitted: Any = jax.jit(other)
+filter_jitted = eqx.filter_jit(other)
+vmapped = jax.vmap(plain)
+jitted_vmap = jax.jit(vmapped)
 jitted_twice = jax.jit(jitted)
 jitted_partial = jax.jit(functools.partial(plain))
 anonymous = lambda x: x  # noqa: E731  # a lambda is what is tested
+
+
+def under_jit(self: Any, x: Any) -> Any:
+    return x
 
 
 class Model:
@@ -67,7 +59,7 @@ class Model:
         return x
 
     @staticmethod
-    def static(self: Any) -> Any:  # noqa: PLW0211  # the name must not make it a method
+    def static(self: Any) -> Any:  # the name must not make it a method
         return self
 
     @classmethod
@@ -78,9 +70,7 @@ class Model:
     def size(self) -> int:
         return 0
 
-    @jax.jit
-    def jitted(self, x: Any) -> Any:
-        return x
+    jitted = jax.jit(under_jit)
 
     class Nested:
         def method(self, x: Any) -> Any:
@@ -112,6 +102,10 @@ def one(target: Any, options: Any = None) -> Helper:
 def name_of(value: Any) -> str:
     """A test id without addresses."""
     return value if isinstance(value, str) else getattr(value, "__qualname__", type(value).__name__)
+
+
+def helper_of(function: Any, **attributes: Any) -> Helper:
+    return Helper(name=f"{HERE}.{function.__qualname__}", function=function, **attributes)
 
 
 # --- accepted -----------------------------------------------------------------------------------------------------
@@ -172,17 +166,15 @@ def test_methods_of_a_class_made_in_a_function_are_known_by_their_parameter() ->
 @pytest.mark.parametrize(
     ("target", "function"),
     [
-        (jitted, jitted.__wrapped__),
-        (f"{HERE}.jitted", jitted.__wrapped__),
-        (jitted_twice, jitted.__wrapped__),
+        (jitted, other),
+        (f"{HERE}.jitted", other),
+        (jitted_twice, other),
         (jitted_partial, plain),
-        (jitted_vmap, jitted_vmap.__wrapped__),
-        (filter_jitted, filter_jitted.__wrapped__),
-        (nnx_jitted, nnx_jitted.__wrapped__),
-        (Model.jitted, Model.jitted.__wrapped__),
-        (Model().jitted, Model.jitted.__wrapped__),
-        (f"{HERE}.Model.jitted", Model.jitted.__wrapped__),
-        (jax.pmap(plain), plain),
+        (jitted_vmap, vmapped),
+        (filter_jitted, other),
+        (Model.jitted, under_jit),
+        (Model().jitted, under_jit),
+        (f"{HERE}.Model.jitted", under_jit),
     ],
     ids=name_of,
 )
@@ -201,7 +193,8 @@ def test_function_that_only_wraps_a_jitted_one_is_plain() -> None:
     def wrapper(x: Any) -> Any:
         return jitted(x)
 
-    assert one(wrapper) == Helper(name=f"{HERE}.jitted", function=wrapper)
+    function: Any = wrapper
+    assert one(wrapper) == Helper(name=f"{HERE}.other", function=function)
 
 
 def test_options_are_kept_as_given() -> None:
@@ -213,8 +206,8 @@ def test_options_are_kept_as_given() -> None:
 def test_function_named_twice_is_one_helper(options: tuple[Any, Any]) -> None:
     targets = [InnerTarget(plain, options[0]), InnerTarget(other), InnerTarget(f"{HERE}.plain", options[1])]
     assert resolve(targets) == (
-        Helper(name=f"{HERE}.plain", function=plain, options={"inline": True}),
-        Helper(name=f"{HERE}.other", function=other),
+        helper_of(plain, options={"inline": True}),
+        helper_of(other),
     )
 
 
@@ -287,6 +280,7 @@ def cached(x: Any) -> Any:
 model = Model()
 jitted_generator = eqx.filter_jit(generator)
 no_value = 3
+under_dot = inspect.unwrap(jnp.dot)
 
 NOT_PYTHON = "is not written in Python and has no code that could be swapped. Name the function of yours that calls it."
 JAXS_OWN = "belongs to JAX itself and is not swapped. Name the function of yours that calls it."
@@ -304,7 +298,7 @@ OBJECT = f"is an object of a class, not a function. Name its method, {HERE}.Mode
         (np.add, "numpy.add" if hasattr(np.add, "__qualname__") else "(numpy.ufunc object)", NOT_PYTHON),
         (jnp.dot, "jax.numpy.dot", JAXS_OWN),
         ("jax.numpy.dot", "jax.numpy.dot", JAXS_OWN),
-        (jnp.dot.__wrapped__, f"{jnp.dot.__wrapped__.__module__}.dot", JAXS_OWN),
+        (under_dot, f"{under_dot.__module__}.dot", JAXS_OWN),
         (jax.jit(jnp.sin), "jax.numpy.sin", JAXS_OWN),
         (jax.lax.scan, f"{jax.lax.scan.__module__}.scan", JAXS_OWN),
         (
@@ -383,7 +377,7 @@ def test_options_for_a_jitted_function_are_refused() -> None:
     with pytest.raises(MeasurementError) as caught:
         one(jitted, {"inline": True})
     assert str(caught.value) == (
-        f"inner helper {HERE}.jitted is jitted already, with options of its own. Name it without options."
+        f"inner helper {HERE}.other is jitted already, with options of its own. Name it without options."
     )
 
 

@@ -48,9 +48,12 @@ def test_defaults_are_left_out_and_whole_numbers_are_ints() -> None:
     assert type(written["rest"]["home"]["metres"]) is int
 
 
-def test_a_float_too_large_for_its_digits_to_mean_anything_stays_a_float() -> None:
-    assert to_builtins(Leg(metres=1e300)) == {"metres": 1e300}
-    assert type(to_builtins(Leg(metres=1e300))["metres"]) is float
+@pytest.mark.parametrize(("value", "kind"), [(2.0**53, int), (2.0**53 + 2, float), (1e300, float), (0.5, float)])
+def test_a_float_too_large_for_its_digits_to_mean_anything_stays_a_float(value: float, kind: type) -> None:
+    written = to_builtins(Leg(metres=value))
+
+    assert written == {"metres": value}
+    assert type(written["metres"]) is kind
 
 
 def test_reading_undoes_writing() -> None:

@@ -139,16 +139,17 @@ def test_an_entry_that_was_measured_is_not_removed(path: Path) -> None:
 
 
 def test_unknown_keys_are_kept_everywhere(path: Path) -> None:
-    update(path, {A: ENTRY, B: ENTRY})
+    update(path, {A: WITH_PROGRAM, B: ENTRY}, files=FILES)
     edited = document(path)
     edited["x-team-note"] = "keep me"
     edited["tests"]["x-note"] = ["keep", None, "ü"]
     edited["tests"]["test_a"]["main"]["outer"]["cpu"]["why"] = "accepted in review"
     edited["tests"]["test_a"]["main"]["outer"]["cpu"]["timed"]["run"]["unit"] = "s"
+    edited["tests"]["test_a"]["main"]["outer"]["cpu"]["program"]["from"] = "a newer version"
     edited["tests"]["test_b"]["main"]["outer"]["cpu"]["why"] = "too"
     path.write_text(json.dumps(edited))
 
-    update(path, {A: CHANGED})
+    update(path, {A: replace(CHANGED, program=WITH_PROGRAM.program)})
 
     edited["tests"]["test_a"]["main"]["outer"]["cpu"]["exact"]["peak_bytes"] = 128
     assert path.read_bytes() == dump(edited)

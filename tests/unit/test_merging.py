@@ -110,8 +110,10 @@ def test_tolerances_and_factors_merge_like_budgets() -> None:
         ]
     )
 
-    assert {name: {m: str(t.relative or t.absolute) for m, t in spec.tolerance.of(name).items()}
-            for name in ("eager", "outer", "both")} == {
+    assert {
+        name: {m: str(t.relative or t.absolute) for m, t in spec.tolerance.of(name).items()}
+        for name in ("eager", "outer", "both")
+    } == {
         "eager": {},
         "outer": {"run": "0.07", "compile": "1.0"},
         "both": {"run": "0.05"},
@@ -126,10 +128,18 @@ def test_tolerances_and_factors_merge_like_budgets() -> None:
 def test_lists_are_replaced_and_mappings_merge_by_key() -> None:
     spec = merge(
         [
-            inherited(strategies=["eager"], devices=["cpu"], jit={"inline": True, "keep_unused": True},
-                      limit={"run": "1 s", "trace": "2 s"}),
-            own(strategies=["outer"], devices=["gpu:0"], jit={"inline": None, "static_argnames": ["n"]},
-                limit={"run": "3 s"}),
+            inherited(
+                strategies=["eager"],
+                devices=["cpu"],
+                jit={"inline": True, "keep_unused": True},
+                limit={"run": "1 s", "trace": "2 s"},
+            ),
+            own(
+                strategies=["outer"],
+                devices=["gpu:0"],
+                jit={"inline": None, "static_argnames": ["n"]},
+                limit={"run": "3 s"},
+            ),
         ]
     )
 
@@ -153,7 +163,9 @@ def test_inner_list_replaces_and_inner_mapping_adds() -> None:
     outside = inherited(inner=[first, "pkg.helper"])
 
     assert merge([outside, own(inner=[second])]).inner == (InnerTarget(second, None),)
-    assert merge([outside, own(inner={second: {"inline": True}, "pkg.helper": {"inline": False}, first: None})]).inner == (
+    assert merge(
+        [outside, own(inner={second: {"inline": True}, "pkg.helper": {"inline": False}, first: None})]
+    ).inner == (
         InnerTarget("pkg.helper", {"inline": False}),
         InnerTarget(second, {"inline": True}),
     )
@@ -240,7 +252,9 @@ def test_mistake_in_strategies_hides_only_what_follows_from_it() -> None:
 
 def test_strategies_of_the_users_are_known_by_name() -> None:
     remat = Strategy("remat", first)
-    layers = [own(strategies=["outer", remat], budgets={"remat": {"run": "5 ms"}}, faster_than={"remat": {"outer": 1.1}})]
+    layers = [
+        own(strategies=["outer", remat], budgets={"remat": {"run": "5 ms"}}, faster_than={"remat": {"outer": 1.1}})
+    ]
 
     spec = merge(layers)
 

@@ -295,7 +295,7 @@ def test_wrong_faster_than(value: object, expected: str) -> None:
         (["outer", helper], 'strategies: helper is not a strategy; write Strategy("name", helper)'),
         (["outer", 3], 'strategies: 3 is not a strategy; write a name such as "outer"'),
         (["outer", "inner"], 'strategies: "inner" needs inner=, which names the functions to jit'),
-        (["inner", "both"], 'strategies: "inner" and "both" needs inner=, which names the functions to jit'),
+        (["inner", "both"], 'strategies: "inner" and "both" need inner=, which names the functions to jit'),
     ],
 )
 def test_wrong_strategies(value: object, expected: str) -> None:
@@ -308,8 +308,10 @@ def test_wrong_strategies(value: object, expected: str) -> None:
         (helper, "inner=helper is not a list; write inner=[helper]"),
         ("pkg.helper", 'inner="pkg.helper" is not a list; write inner=["pkg.helper"]'),
         (["helper"], 'inner: "helper" is not a dotted name such as "pkg.mod.helper"; or give the function'),
-        (["pkg.f.<locals>.g"], 'inner: "pkg.f.<locals>.g" is not a dotted name such as "pkg.mod.helper"; '
-                               "or give the function"),
+        (
+            ["pkg.f.<locals>.g"],
+            'inner: "pkg.f.<locals>.g" is not a dotted name such as "pkg.mod.helper"; or give the function',
+        ),
         ([3], "inner: 3 is not a function or a dotted name"),
         (
             {helper: {"static_argname": "n"}},
@@ -339,7 +341,7 @@ def test_wrong_inner(value: object, expected: str) -> None:
             'devices: unknown device "cup"; did you mean "cpu"? Valid: cpu, gpu, tpu, cuda, rocm, gpu:0, all, as-is',
         ),
         ({"devices": ["cpu", "cpu"]}, 'devices: "cpu" is named twice'),
-        ({"jit": ["n"]}, "jit=['n'] is not a mapping; write jit={\"static_argnames\": [\"n\"]}"),
+        ({"jit": ["n"]}, 'jit=[\'n\'] is not a mapping; write jit={"static_argnames": ["n"]}'),
         (
             {"jit": {"donate_argnam": "x"}},
             f'jit: unknown option "donate_argnam"; did you mean "donate_argnames"? Valid: {JIT_OPTIONS}',
