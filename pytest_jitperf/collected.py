@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
 from pytest_jitperf.markers import baseline_key
+from pytest_jitperf.run import case_of
 
 __all__ = ["whole_files"]
 
 
-class _Case(Protocol):
-    @property
-    def strategy(self) -> str: ...
-    @property
-    def id(self) -> str: ...
-    @property
-    def error(self) -> str: ...
-
-
-def whole_files(
-    session: pytest.Session, case_of: Callable[[pytest.Item], _Case | None], path_of: Callable[[pytest.Item], Path]
-) -> dict[str, dict[str, list[str]]]:
+def whole_files(session: pytest.Session, path_of: Callable[[pytest.Item], Path]) -> dict[str, dict[str, list[str]]]:
     """Tests and strategies of the files that were collected whole.
 
     A file is not, where anything was deselected (``-k``, ``-m``, ``--lf``, ``--deselect``) or a node id was asked for,
@@ -33,7 +22,6 @@ def whole_files(
 
     Args:
         session: After collection.
-        case_of: The parameter of an item, None for items that are not measured.
         path_of: Path of an item's baseline file.
 
     Returns:

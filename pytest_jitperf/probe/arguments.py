@@ -13,7 +13,6 @@ import numpy as np
 
 __all__ = ["Argument", "StaticArguments", "arguments_of", "as_tuple", "is_array", "is_opaque", "static_arguments"]
 
-_TRACEABLE = (np.generic, bool, int, float, complex)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -26,9 +25,10 @@ class StaticArguments:
 
     def with_receiver(self, function: Callable[..., Any]) -> StaticArguments:
         """The same with the first parameter of ``function``, the object a method is called on, static too."""
-        first = _parameters(function)[:1]
-        names = [each.name for each in first if each.kind is each.POSITIONAL_OR_KEYWORD and each.name not in self.names]
-        return StaticArguments(nums=self.nums if 0 in self.nums else (0, *self.nums), names=(*names, *self.names))
+        names = [each.name for each in _parameters(function)[:1] if each.kind is each.POSITIONAL_OR_KEYWORD]
+        return StaticArguments(
+            nums=tuple(dict.fromkeys((0, *self.nums))), names=tuple(dict.fromkeys((*names, *self.names)))
+        )
 
     def options(self) -> dict[str, Any]:
         """For ``jax.jit``: both or neither, since JAX completes one from the other only if that is left out."""
@@ -115,9 +115,9 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def is_opaque(value: Any) -> bool:
-    """Whether it is one leaf to JAX that cannot be traced, such as an object of a class that is no pytree."""
+    """Whether it is one leaf to JAX and no array, such as an object of a class that is no pytree."""
     leaves = jax.tree.leaves([value])
-    return len(leaves) == 1 and leaves[0] is value and not isinstance(value, _TRACEABLE) and not is_array(value)
+    return len(leaves) == 1 and leaves[0] is value and not is_array(value)
 
 
 def is_array(leaf: Any) -> bool:

@@ -84,13 +84,14 @@ def _is_jax_own(frame: FrameType | None) -> bool:
     return False
 
 
-def python_calls(function: Callable[[], Any]) -> tuple[int, Any]:
+def python_calls(function: Callable[[], Any]) -> tuple[int | None, Any]:
     """Counts Python and C function calls on this thread while ``function`` runs.
 
     A profile function that was there before is put back (it does not see this call).
 
     Returns:
-        The count, and what ``function`` returned.
+        The count, and what ``function`` returned. The count is None where a profiler written in C is at work (as
+        cProfile is up to Python 3.11): Python cannot put such a one back, so it is left alone.
     """
     count = 0
 
@@ -100,6 +101,8 @@ def python_calls(function: Callable[[], Any]) -> tuple[int, Any]:
             count += 1
 
     before = sys.getprofile()
+    if before is not None and not callable(before):
+        return None, function()
     sys.setprofile(profile)
     try:
         result = function()

@@ -92,7 +92,7 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
             fingerprint=None, inputs=parts.inputs, no_artifact=f"it cannot be traced as one program: {error}"
         )
         return
-    parts.host["trace_calls"] = calls
+    parts.add_calls("trace_calls", calls)
     parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
     parts.add_stages([stages], relative_unit(lock))
     subject.callbacks = bool(stages.traced.jaxpr.effects)
@@ -121,7 +121,7 @@ def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
     pairs = [(record.helper, signature) for record in subject.swap.records for signature in record.signatures]
     if len(pairs) > _MOST_SIGNATURES:
         parts.notes.append(f"{len(pairs)} helper signatures; the first {_MOST_SIGNATURES} are followed")
-    total_calls = 0
+    counted: list[int | None] = []
     for helper, signature in pairs[:_MOST_SIGNATURES]:
         try:
             key, program, calls = _helper_program(parts, helper, signature, lock)
@@ -129,12 +129,13 @@ def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
             parts.notes.append(f"{helper.name}: its program cannot be taken alone ({type(error).__name__})")
             continue
         parts.helpers[key] = program
-        total_calls += calls
+        counted.append(calls)
     if parts.helpers:
-        parts.host["trace_calls"] = total_calls
+        known = [calls for calls in counted if calls is not None]
+        parts.add_calls("trace_calls", sum(known) if len(known) == len(counted) else None)
 
 
-def _helper_program(parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock) -> tuple[str, Program, int]:
+def _helper_program(parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock) -> tuple[str, Program, int | None]:
     inputs, jitted = Call(signature.args, signature.kwargs), signature.jitted
     if is_jitted(jitted):
         info = jit_info(jitted, helper.options if isinstance(helper.options, dict) else {})

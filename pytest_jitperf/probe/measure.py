@@ -16,6 +16,7 @@ from pytest_jitperf.strategies import Strategy
 
 from . import devices, equal
 from .bindings import never_called_message
+from .block import collector_off
 from .build import build, name_of
 from .driven import measure_driven
 from .environment import environment
@@ -162,7 +163,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         warm_up(subject.device)
         progress("reference result")
         reference = _reference(request, references)
-        with subject.active():
+        with subject.active(), collector_off():
             progress("compiling")
             parts, result = _measure(request, subject, lock)
             _refuse_uncalled(subject)

@@ -48,7 +48,8 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
     parts.host["leaves"] = len(inputs.leaves)
 
     with compile_log() as log:
-        stages, parts.host["trace_calls"] = _first_stages(subject, lock)
+        stages, calls = _first_stages(subject, lock)
+    parts.add_calls("trace_calls", calls)
     parts.host["compilations"] = len(log.user)
     parts.host["primitive_compilations"] = len(log.primitives)
     if log.cache_hits:
@@ -93,7 +94,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
     return parts, result
 
 
-def _first_stages(subject: Subject, lock: DeviceLock) -> tuple[ColdStages, int]:
+def _first_stages(subject: Subject, lock: DeviceLock) -> tuple[ColdStages, int | None]:
     """Cold stages and the count of Python calls in a cold trace.
 
     The first trace pays for what Python loads and caches once, so neither its time nor its count is used, unless it

@@ -37,6 +37,13 @@ class Parts:
     notes: list[str] = field(default_factory=list)
     flats: dict[str, FlatProgram] = field(default_factory=dict)
 
+    def add_calls(self, name: str, calls: int | None) -> None:
+        """Adds a count of Python calls, or why there is none."""
+        if calls is None:
+            self.unavailable[name] = "a profiler is at work in this process"
+        else:
+            self.host[name] = calls
+
     def add_costs(self, compiled: Any, stablehlo: str, jaxpr: Any) -> None:
         """Adds the exact metrics of the one program."""
         exact, missing = program_costs(compiled, stablehlo)
@@ -64,7 +71,7 @@ class Parts:
         calls, result = counts.python_calls(lambda: subject.call(prepared))
         subject.wait(result)
         del prepared, result
-        self.host["host_calls"] = calls
+        self.add_calls("host_calls", calls)
         prepared = subject.prepare()
         try:
             self.host["launches"] = counts.launches(lambda: subject.call(prepared), subject.wait)

@@ -80,7 +80,7 @@ class Swap:
 
     @property
     def recording(self) -> bool:
-        """Whether the signatures of calls are recorded; off at first, since it costs tens of microseconds per call.
+        """Whether the signatures of calls are recorded; off at first, since it costs several microseconds per call.
 
         A helper that the user has jitted is seen only while it is traced: turn recording on before it is first called,
         or clear JAX's caches after turning it on.
@@ -249,7 +249,7 @@ def _jitted(helper: Helper, copy: FunctionType, options: Mapping[str, Any], *, s
         static = static_arguments(copy, options)
         if static_receiver:
             static = static.with_receiver(copy)
-        jitted = jax.jit(copy, **{**options, "static_argnums": None, "static_argnames": None, **static.options()})
+        jitted = jax.jit(copy, **{**options, **static.options()})
     except (TypeError, ValueError) as error:
         raise MeasurementError(
             f"inner helper {helper.name}: jax.jit refuses the options {dict(options)}: {error}"

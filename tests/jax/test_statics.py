@@ -187,6 +187,12 @@ def positional_only(x: Any, n: int, /, flag: bool = False, *more: int, last: boo
         ),
         (
             (X, 1),
+            {"flag": True},
+            {"static_argnums": 1},
+            'Make it  jit={"static_argnums": [1, 2]}  in',
+        ),
+        (
+            (X, 1),
             {"last": True},
             {"static_argnums": 1},
             'Make it  jit={"static_argnums": [1], "static_argnames": ["last"]}  in',
@@ -259,22 +265,34 @@ def text_returned(x: Any, n: int) -> Any:
     return x, "tag"
 
 
+def array_in_a_mixed_argument(x: Any, params: Any) -> Any:
+    return loop(x, params["n"]) if params["w"].sum() > 0 else x
+
+
 def only_arrays(x: Any) -> Any:
     return np.asarray(x)
 
 
 @pytest.mark.parametrize(
-    ("call", "args"), [(no_static_helps, (X, 2)), (own_mistake, (X, 2)), (text_returned, (X, 2)), (only_arrays, (X,))]
+    ("call", "args"),
+    [
+        (no_static_helps, (X, 2)),
+        (own_mistake, (X, 2)),
+        (text_returned, (X, 2)),
+        (array_in_a_mixed_argument, (X, {"n": 2, "w": X})),
+        (only_arrays, (X,)),
+    ],
 )
 def test_error_that_static_arguments_do_not_cure_is_the_users_own(call: Any, args: Any) -> None:
     assert explain(call, *args) is None
 
 
 def test_function_that_can_be_traced_has_nothing_missing() -> None:
-    assert (
-        explain_missing_static("outer", "f", loop, (X,), {"n": 2}, KeyError(), "jit", options={"static_argnames": "n"})
-        is None
-    )
+    def call(x: Any, n: int, y: float) -> Any:
+        return loop(x, n) * y
+
+    static = {"static_argnames": "n"}
+    assert explain_missing_static("outer", "f", call, (X, 2, 3.0), {}, KeyError(), "jit", options=static) is None
 
 
 def test_interrupt_is_not_explained() -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.inner import InnerTarget
+from pytest_jitperf.probe.statics import explain_missing_static
 from pytest_jitperf.probe.swap import Swap, swapped
 from pytest_jitperf.probe.targets import Helper, resolve
 from pytest_jitperf.probe.trampoline import Trampoline
@@ -265,6 +266,16 @@ def test_signature_and_name_can_be_read_meanwhile() -> None:
         assert (variadic.__name__, variadic.__code__.co_name) == ("variadic", "variadic")
 
 
+def test_free_variables_can_be_read_meanwhile() -> None:
+    zeta, alpha = 1.0, 2.0
+
+    def target(x: Any) -> Any:
+        return x * zeta + alpha
+
+    with swapped(helpers_of(target)):
+        assert inspect.getclosurevars(target).nonlocals == {"alpha": 2.0, "zeta": 1.0}
+
+
 def test_signature_that_the_user_has_set_is_kept() -> None:
     def target(*args: Any) -> Any:
         return args[0]
@@ -403,6 +414,7 @@ def test_trampoline_lets_go_of_the_jitted_function() -> None:
         target(X)
         code = target.__code__
         jitted = weakref.ref(swap.records[0].jitted)
+    swap.recording = True
     del swap
     gc.collect()
     assert jitted() is None
@@ -549,6 +561,15 @@ def test_static_arguments_are_static_however_they_are_given(options: dict[str, A
     with swapped(helpers_of((flagged, options))):
         got = flagged(X, True, (4, 1)), flagged(X, flip=True, shape=(4, 1))
     assert [each.tolist() for each in got] == [(-X).reshape(4, 1).tolist()] * 2
+
+
+def test_parameters_of_a_decorated_helper_are_those_of_what_it_wraps() -> None:
+    @doubled
+    def target(x: Any, n: int) -> Any:
+        return recursive(x, n)
+
+    with swapped(helpers_of((target, {"static_argnames": "n"}))):
+        assert target(X, 2).tolist() == (X * 8).tolist()
 
 
 def test_other_options_reach_jit() -> None:
@@ -705,7 +726,11 @@ def test_random_keys_are_kept_too() -> None:
         ([lambda: scaled(X, 2), lambda: scaled(X.astype(jnp.int32), 2)], [1, 1]),
         ([lambda: scaled([X], 2), lambda: scaled((X,), 2)], [1, 1]),
         ([lambda: scaled(X, 1), lambda: scaled(X, True)], [1, 1]),
-        ([lambda: scaled(X, 2), lambda: jax.jit(lambda x: scaled(x, 2))(X)], [1, 1]),
+        (
+            [lambda: scaled(X, n=2), lambda: scaled(X, n=3), lambda: scaled(n=2, x=X), lambda: scaled(x=X, n=2)],
+            [1, 1, 2],
+        ),
+        ([lambda: scaled(np.asarray(X), 2), lambda: jax.jit(lambda x: scaled(x, 2))(X)], [1, 1]),
         ([lambda: jax.jit(lambda x: (scaled(x, 2), scaled(x, 2)))(X)], [2]),
     ],
     ids=[
@@ -719,6 +744,7 @@ def test_random_keys_are_kept_too() -> None:
         "dtypes",
         "containers",
         "types of static values",
+        "keywords",
         "concrete and traced",
         "both traced",
     ],
@@ -792,6 +818,15 @@ def test_explanation_keeps_the_options_given_and_takes_a_plain_self_for_granted(
         f"both needs a static argument: {name} got flip=True (bool). "
         f'Make it  inner={{"{name}": {{"static_argnames": ["power", "flip"]}}}}  in the marker'
     )
+
+
+def test_explanation_looks_through_a_function_that_is_swapped_at_the_time() -> None:
+    with swapped(helpers_of(bend)):
+        with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
+            bend(X, True)
+        within = explain_missing_static("inner", "f", bend, (X, True), {}, caught.value, "inner")
+    assert within is not None
+    assert within.startswith("inner needs a static argument: f got flip=True (bool).")
 
 
 def test_error_of_the_users_own_is_not_explained() -> None:

@@ -66,6 +66,10 @@ class Model:
     def of_class(cls, x: Any) -> Any:
         return x
 
+    @classmethod
+    def of_kind(kind, x: Any) -> Any:  # the name must not make it a plain function
+        return x
+
     @property
     def size(self) -> int:
         return 0
@@ -127,6 +131,7 @@ def helper_of(function: Any, **attributes: Any) -> Helper:
         (Model.__dict__["static"], Model.static, "Model.static", None),
         (Model.of_class, Model.__dict__["of_class"].__func__, "Model.of_class", "cls"),
         (Model.__dict__["of_class"], Model.__dict__["of_class"].__func__, "Model.of_class", "cls"),
+        (Model.__dict__["of_kind"].__func__, Model.__dict__["of_kind"].__func__, "Model.of_kind", "cls"),
         (Model.__dict__["size"].fget, Model.__dict__["size"].fget, "Model.size", "self"),
         (Module(jnp.ones(2)).method, Module.method, "Module.method", "self"),
         (f"{HERE}.plain", plain, "plain", None),

@@ -1,0 +1,70 @@
+"""Hooks that gather results, write baselines and print the table: the xdist controller, or else the only process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_jitperf.run import Run
+
+__all__ = ["Controller"]
+
+
+class Controller:
+    """Registered in the process that sees the reports of all items.
+
+    Args:
+        run: State of the run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes the reports of marked items."""
+        payload = getattr(report, "jitperf", None)
+        if payload is None and (self._run.gathered is None or not self._run.gathered.knows(report.nodeid)):
+            return
+        self._run.gather().add(
+            report.nodeid,
+            report.when,
+            passed=report.passed,
+            xfail=hasattr(report, "wasxfail"),
+            payload=payload,
+        )
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Takes what an xdist worker collected whole."""
+        files = getattr(node, "workeroutput", {}).get("jitperf_collected")
+        if files:
+            self._run.gather().add_collected(files)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Writes the baselines before the summary is printed; also after ``-x`` and Ctrl-C."""
+        run, settings = self._run, self._run.settings
+        if run.gathered is None or settings.mode == "disable":
+            return
+        run.written = run.gathered.write(
+            stored_times=settings.stored_times, prune=settings.prune, update_entries=settings.mode == "update"
+        )
+        if run.written.errors and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Prints the table and the closing lines; nothing where there is no marked item."""
+        run = self._run
+        if run.gathered is None or not run.gathered.anything or run.settings.mode == "disable":
+            return
+        from pytest_jitperf.report import terminal
+
+        rows = run.gathered.rows
+        terminalreporter.section(terminal.heading(rows))
+        for line in terminal.table(rows):
+            terminalreporter.write_line(line)
+        if run.written is not None:
+            for line in terminal.written_lines(run.written, run.shown):
+                terminalreporter.write_line(line)
+        for line in terminal.count_line(rows, run.gathered.unmeasured, run.settings.mode == "update"):
+            terminalreporter.write_line(line)

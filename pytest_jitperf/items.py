@@ -1,0 +1,194 @@
+"""One item: its markers put together, its fixture made, its verdicts raised, its rows."""
+
+from __future__ import annotations
+
+import unittest
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import pytest
+
+from pytest_jitperf.errors import SpecError
+from pytest_jitperf.failures import FAILURES, JitperfFailure, JitperfWarning, NotMeasured
+from pytest_jitperf.fixture import Jitperf
+from pytest_jitperf.judge.outcome import Effect
+from pytest_jitperf.judge.strictness import effect_of
+from pytest_jitperf.markers import baseline_key, has_own_marker, layers_of, marker_line
+from pytest_jitperf.merging import merge
+from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.plan import Plan, make_plan
+from pytest_jitperf.report.failure import failure_text
+from pytest_jitperf.report.progress import Progress
+from pytest_jitperf.row import row_of, skipped_row
+from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
+from pytest_jitperf.strategies import BUILTIN
+from pytest_jitperf.trial import Baselines, Trial
+
+__all__ = ["fail_unmeasured", "give_fixture", "judge_item", "rows_of", "set_up"]
+
+
+def set_up(item: pytest.Item) -> None:
+    """Puts the markers of an item together.
+
+    An inherited marker applies to the tests that use the fixture; one on the function itself demands a measurement.
+
+    Raises:
+        pytest.fail.Exception: A marker is wrong, or stands on what cannot be measured.
+    """
+    demanded = has_own_marker(item)
+    if FIXTURE not in getattr(item, "fixturenames", ()) and not demanded:
+        return
+    state = item.stash[STATE] = State(case_of(item), demanded)
+    path, line = marker_line(item)
+    owner = getattr(item, "cls", None)
+    if owner is not None and issubclass(owner, unittest.TestCase):
+        pytest.fail(
+            f"{item.nodeid}: jitperf cannot measure methods of unittest.TestCase, since pytest gives them no fixtures. "
+            f"Make it a plain function, or a method of a plain class.\n{path}:{line}: NotMeasured",
+            pytrace=False,
+        )
+    settings = item.config.stash[RUN].settings
+    try:
+        state.spec = merge(layers_of(item), fallback_strategies=settings.strategies, fallback_devices=settings.devices)
+    except SpecError as error:
+        sentence = str(error)
+    if state.spec is None:
+        pytest.fail(f"{sentence}\n{path}:{line}: {item.nodeid}", pytrace=False)
+
+
+def give_fixture(item: pytest.Item, case: object) -> Jitperf:
+    """Makes the fixture of an item, which finds its device.
+
+    Raises:
+        pytest.skip.Exception: The device is not here.
+        pytest.fail.Exception: The same under strict, or the fixture was asked for too late.
+    """
+    state = item.stash.get(STATE, None)
+    if state is None or state.spec is None or not isinstance(case, Case) or not isinstance(item, pytest.Function):
+        pytest.fail(
+            'jitperf must be an argument of the test, or of a fixture that it names: request.getfixturevalue("jitperf")'
+            " comes after the test was expanded into one item per strategy.",
+            pytrace=False,
+        )
+    from pytest_jitperf.probe import devices
+    from pytest_jitperf.probe.measure import ReferenceResults
+
+    run, spec = item.config.stash[RUN], state.spec
+    asked: tuple[str, ...] = ()
+    try:
+        asked = tuple(devices.local_devices()) if case.device == devices.ALL else (case.device,)
+        device = devices.find(asked[0])
+    except devices.NoDeviceError as error:
+        state.skipped = str(error)
+    if state.skipped:
+        if run.settings.strict:
+            pytest.fail(f"{state.skipped}, and --jitperf-strict does not let that pass", pytrace=False)
+        pytest.skip(state.skipped)
+    if run.references is None:
+        run.references = ReferenceResults()
+
+    def planner(platform: str, one_program: bool | None) -> Plan:
+        known = None if case.strategy in BUILTIN else one_program
+        return make_plan(spec, run.settings, case.strategy, case.device, platform, one_program=known)
+
+    trial = Trial(
+        planner=planner,
+        test=baseline_key(item, case.id),
+        baselines=Baselines(run.baseline_path(item), run.baseline),
+        references=run.references,
+        progress=_progress(item),
+    )
+    state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable")
+    return state.fixture
+
+
+def _progress(item: pytest.Item) -> Callable[[str], None]:
+    reporter: Any = item.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not getattr(reporter, "isatty", False) or item.config.stash[RUN].worker:
+        return lambda text: None
+    return Progress(lambda text: reporter.write(text, flush=True))
+
+
+def fail_unmeasured(item: pytest.Item, sentence: str) -> NoReturn:
+    """Fails an item that could not be measured, located at its marker."""
+    path, line = marker_line(item)
+    raise NotMeasured(f"{sentence}\n{path}:{line}: NotMeasured", pytrace=False) from None
+
+
+def judge_item(item: pytest.Item, state: State) -> None:
+    """Raises the verdicts of an item whose body passed, or warns of what was not gated.
+
+    Raises:
+        JitperfFailure: The subclass of the worst verdict, with the text of all.
+    """
+    fixture = state.fixture
+    if fixture is None or not fixture.called:
+        if state.demanded:
+            why = "it does not use the jitperf fixture" if fixture is None else "it never calls jitperf()"
+            fail_unmeasured(item, f"not measured: the test is marked, but {why}; call  jitperf(f, x)  in it")
+        return
+    for each in fixture.tried:
+        prefix = f"jitperf.{each.measurement.name}"
+        values = ((name, each.measurement.value(name)) for name in METRICS)
+        item.user_properties += [(f"{prefix}.{name}", value) for name, value in values if value is not None]
+        item.user_properties.append((f"{prefix}.outcome", each.verdict.outcome.value))
+    run = item.config.stash[RUN]
+    path, line = marker_line(item)
+    failing = []
+    for each in fixture.tried:
+        effect = effect_of(each.verdict, strict=run.settings.strict, missing=run.settings.missing)
+        if effect is Effect.FAIL:
+            failing.append(each)
+        elif effect is Effect.WARN:
+            warning = JitperfWarning(f"{item.nodeid}: {each.verdict.worst.sentence}")
+            warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
+    if not failing:
+        return
+    texts = [
+        failure_text(
+            each.verdict,
+            nodeid=run.typed_nodeid(item),
+            strategy=each.key.strategy,
+            measured=each.measurement,
+            where=f"{run.shown(run.baseline_path(item))}, {each.key}",
+            verbose=item.config.get_verbosity() >= 2,
+        )
+        for each in failing
+    ]
+    worst = max((each.verdict.outcome for each in failing), key=lambda outcome: outcome.rank)
+    kind = FAILURES.get(worst, JitperfFailure)
+    raise kind("\n".join([*texts, f"{path}:{line}: {kind.__name__}"]), pytrace=False)
+
+
+def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:
+    """The rows of an item in plain JSON types."""
+    run = item.config.stash[RUN]
+    file = run.shown(item.path)
+    if state.skipped and state.case is not None:
+        row = skipped_row(
+            nodeid=item.nodeid,
+            file=file,
+            test=item.name,
+            strategy=state.case.strategy,
+            device=state.case.device,
+            reason=state.skipped,
+        )
+        return [row.to_json()]
+    if state.fixture is None:
+        return []
+    return [
+        row_of(
+            nodeid=item.nodeid,
+            baseline=str(run.baseline_path(item)),
+            file=file,
+            key=each.key,
+            measured=each.measurement,
+            verdict=each.verdict,
+            moved=each.moved,
+            compiles=each.compiles,
+            cut=each.cut,
+            store=run.settings.mode == "update",
+        ).to_json()
+        for each in state.fixture.tried
+    ]
