@@ -95,7 +95,8 @@ class Jitperf:
             raise MeasurementError(f"jitperf.measure() got {' and '.join(ways)}; give one of them")
         if not isinstance(args, (tuple, list)):
             raise MeasurementError(
-                f"jitperf.measure(args=...) got {type(args).__name__}, expected a tuple; write args=(x,) for one argument"
+                f"jitperf.measure(args=...) got {type(args).__name__}, expected a tuple; "
+                "write args=(x,) for one argument"
             )
         if not isinstance(name, str) or not name or not name.isprintable():
             raise MeasurementError(f"jitperf.measure(name={name!r}) needs a printable, non-empty string")

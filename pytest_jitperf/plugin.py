@@ -142,7 +142,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def jitperf(request: pytest.FixtureRequest) -> Jitperf:
-    """Measures a function under the item's strategy and returns its result, as in ``y = jitperf(f, x)``."""
+    """What a test calls to have a function measured under the strategy of its item."""
     from pytest_jitperf.items import give_fixture
 
     return give_fixture(request.node, getattr(request, "param", None))

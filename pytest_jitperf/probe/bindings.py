@@ -64,7 +64,7 @@ def _bindings(own_root: str) -> Iterator[tuple[str, Any]]:
     installed = tuple(paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))
     for name, module in list(sys.modules.items()):
         root = name.partition(".")[0]
-        foreign = root in sys.stdlib_module_names or str(getattr(module, "__file__", None) or "").startswith(installed)
+        foreign = str(getattr(module, "__file__", None) or "").startswith(installed)
         if not isinstance(module, ModuleType) or root == "pytest_jitperf" or (foreign and root != own_root):
             continue
         for attribute, value in list(vars(module).items()):

@@ -100,7 +100,7 @@ def python_calls(function: Callable[[], Any]) -> tuple[int | None, Any]:
         if event in ("call", "c_call"):
             count += 1
 
-    before = sys.getprofile()
+    before: object = sys.getprofile()
     if before is not None and not callable(before):
         return None, function()
     sys.setprofile(profile)

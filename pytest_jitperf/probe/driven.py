@@ -135,7 +135,9 @@ def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
         parts.add_calls("trace_calls", sum(known) if len(known) == len(counted) else None)
 
 
-def _helper_program(parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock) -> tuple[str, Program, int | None]:
+def _helper_program(
+    parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock
+) -> tuple[str, Program, int | None]:
     inputs, jitted = Call(signature.args, signature.kwargs), signature.jitted
     if is_jitted(jitted):
         info = jit_info(jitted, helper.options if isinstance(helper.options, dict) else {})

@@ -150,7 +150,7 @@ def _receiver(function: FunctionType) -> str | None:
             return None
         if isinstance(raw, classmethod):
             return "cls"
-        if raw is function or isinstance(raw, property):
+        if raw is function:
             return "self"
     # A class made inside a function leads nowhere by name; what is left is what everybody calls this parameter.
     first = function.__code__.co_varnames[:1] if function.__code__.co_argcount else ()

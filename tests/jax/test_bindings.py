@@ -15,7 +15,7 @@ from pytest_jitperf.probe.targets import resolve
 HELPERS = "def attend(x): return x\nclass Net:\n  def forward(self, x): return x\n  @staticmethod\n  def s(x): return x"
 MODEL = """
 import functools, jax
-from jp_helpers import attend
+from jp_helpers import attend, Net
 renamed = attend
 bound = functools.partial(attend)
 jitted = jax.jit(attend)
@@ -24,6 +24,7 @@ def wrapped(x): return attend(x)
 number = 3
 class Model:
     act = staticmethod(attend)
+    made = classmethod(attend)
     def attend(self, x): return x
 def unrelated(x): return x
 """
@@ -36,6 +37,7 @@ def test_names_that_hold_or_wrap_the_helper_come_before_its_namesakes(
     (helper,) = resolve([InnerTarget("jp_helpers.attend")])
     assert where_bound(helper) == (
         "jp_model.Model.act",
+        "jp_model.Model.made",
         "jp_model.attend",
         "jp_model.bound",
         "jp_model.jitted",
@@ -52,6 +54,12 @@ def test_second_import_of_the_same_file_is_a_namesake(import_modules: Callable[.
         ("jp_src_helpers.attend (another function of this name)",),
         ("jp_src_helpers.Net.forward (another function of this name)",),
     ]
+
+
+def test_class_imported_elsewhere_does_not_count_again(import_modules: Callable[..., list[ModuleType]]) -> None:
+    import_modules(jp_helpers=HELPERS, jp_model=MODEL)
+    (helper,) = resolve([InnerTarget("jp_helpers.Net.forward")])
+    assert where_bound(helper) == ()
 
 
 def test_own_name_and_library_modules_are_left_out(import_modules: Callable[..., list[ModuleType]]) -> None:

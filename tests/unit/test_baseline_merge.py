@@ -128,8 +128,11 @@ def test_counts_of_other_versions_stay_where_only_the_environment_or_the_compile
     assert merge_entry(old, new) == replace(new, host={**new.host, OTHER: {"launches": 1}})
 
 
-def test_stored_times_are_kept_while_their_quartiles_overlap() -> None:
-    assert merge_entry(OLD, JITTER, stored_times=True) is OLD
+@pytest.mark.parametrize(("low", "high"), [(2.95, 3.2), (3.1, 3.5), (2.0, 2.9)])
+def test_stored_times_are_kept_while_their_quartiles_overlap_or_touch(low: float, high: float) -> None:
+    new = replace(JITTER, timed={"run": Sample(median=(low + high) / 2, low=low, high=high, rounds=7)})
+
+    assert merge_entry(OLD, new, stored_times=True) is OLD
 
 
 @pytest.mark.parametrize("median", [2.0, 4.0])

@@ -26,7 +26,7 @@ MEASUREMENT = Measurement(
     program=Program(fingerprint=FINGERPRINT, inputs="x: f32[8]", artifact=b"program", exact={"flops": 16.0}),
     exact={"flops": 16.0, "peak_bytes": 8388608.0},
     host={"trace_calls": 18524, "launches": 1},
-    timed={"run": Sample(median=0.000301249, low=0.0002999999, high=1234567.0, rounds=20)},
+    timed={"run": Sample(median=0.000301249, low=0.00029996, high=1234567.0, rounds=20)},
     relative={"trace": 3.2449},
     environment=Environment(jax="0.10.2", jaxlib="0.10.2", python="3.11", platform="cpu", machine="2 cores"),
 )

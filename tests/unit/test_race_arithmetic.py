@@ -300,9 +300,25 @@ def test_what_is_undecided_at_half_the_time_is_decided_on_one_core(machine: Mach
         machine.side("old", **busy(machine, cores, 2e-3)),
         pin=cores.pin,
     )
-    assert (found.decided, found.one_core, found.estimate) == (True, True, about(ratio))
+    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 17, about(ratio))
     assert 2.5 < found.seconds < 3.5
     assert (cores.times, cores.pinned) == (1, False)
+
+
+def test_on_one_core_the_fastest_call_of_a_block_counts(machine: Machine) -> None:
+    """Half of the calls have to wait, for three times their own time; of five, one hardly ever does not get through."""
+    cores = Cores()
+
+    def waits(seconds: float) -> Callable[[], float]:
+        return lambda: seconds * machine.rng.choice([1, 3] if cores.pinned else [0.6, 1, 2, 3])
+
+    found = machine.race(
+        machine.side("new", waits(1.2e-3), cpu=lambda: 1e-3 * machine.rng.random()),
+        machine.side("old", waits(1e-3), cpu=lambda: 1e-3 * machine.rng.random()),
+        pin=cores.pin,
+    )
+    assert (found.decided, found.one_core, found.estimate, found.low) == (True, True, about(1.2), about(1.2))
+    assert found.rounds < 25
 
 
 def test_what_is_clear_on_all_cores_is_never_pinned(machine: Machine) -> None:
@@ -397,9 +413,43 @@ def test_a_cpu_clock_that_stands_still_is_no_witness() -> None:
 
 @pytest.mark.parametrize("ratio", [1.0, 1.3])
 def test_calls_of_a_second_are_decided_after_three_each(machine: Machine, ratio: float) -> None:
+    """7.70 is the quantile of t with 4 + 2 degrees of freedom for an eighth of 0.001; a round varies by 2 % at least."""
     found = machine.race(machine.side("new", ratio), machine.side("old", 1.0))
-    assert (found.rounds, found.decided, found.estimate) == (3, True, about(ratio))
+    half = 7.70 * 0.02 / math.sqrt(3)
+    assert found == Ratio(
+        estimate=about(ratio),
+        low=about(ratio * math.exp(-half), rel=1e-3),
+        high=about(ratio * math.exp(half), rel=1e-3),
+        rounds=3,
+        seconds=about(3 * (1 + ratio)),
+        decided=True,
+    )
     assert sorted(machine.log) == ["new"] * 3 + ["old"] * 3
+
+
+def test_calls_of_3_s_may_take_longer_than_allowed_for_three_rounds(machine: Machine) -> None:
+    found = machine.race(machine.side("new", 3.0), machine.side("old", 3.0))
+    assert (found.rounds, found.decided, found.seconds) == (3, True, about(18.0))
+
+
+def test_calls_of_50_ms_have_no_time_for_two_stages(machine: Machine) -> None:
+    """25 rounds fit. With two stages to come, t decides at the sixth; with one, the median does at the 14th."""
+    rounds = [
+        machine.race(machine.side("new", 0.05), machine.side("old", 0.05), pin=pin).rounds for pin in (never_pins, None)
+    ]
+    assert rounds == [6, 14]
+
+
+@pytest.mark.parametrize(("pin", "decided"), [(never_pins, True), (None, False)])
+def test_the_cpu_clock_decides_on_slow_calls_unless_they_run_on_an_accelerator(
+    machine: Machine, pin: Any, decided: bool
+) -> None:
+    found = machine.race(
+        machine.side("new", machine.noisy(0.5, 0.4), cpu=0.5),
+        machine.side("old", machine.noisy(0.6, 0.4), cpu=0.5),
+        pin=pin,
+    )
+    assert (found.decided, found.estimate == about(1.0)) == (decided, decided)
 
 
 def test_calls_of_20_s_are_made_once_each_and_leave_the_matter_open_with_the_resolution_of_a_single_round(
