@@ -177,18 +177,7 @@ def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:
         return [row.to_json()]
     if state.fixture is None:
         return []
+    baseline = str(run.baseline_path(item))
     return [
-        row_of(
-            nodeid=item.nodeid,
-            baseline=str(run.baseline_path(item)),
-            file=file,
-            key=each.key,
-            measured=each.measurement,
-            verdict=each.verdict,
-            moved=each.moved,
-            compiles=each.compiles,
-            cut=each.cut,
-            store=run.settings.mode == "update",
-        ).to_json()
-        for each in state.fixture.tried
+        row_of(each, nodeid=item.nodeid, baseline=baseline, file=file).to_json() for each in state.fixture.tried
     ]

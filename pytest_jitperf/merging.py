@@ -131,6 +131,9 @@ class _Merged:
         if self.strategies is None or any("inner" in layer.broken for layer in self.layers):
             return found
         names = [name_of(each) for each in self.strategies]
+        if self._last("strategies") is None:
+            # An option that leaves strategies out for one run makes no mistake of what the marker says about them.
+            names = list(dict.fromkeys([*names, *default_strategies(bool(self.inner))]))
         found += self._inner_errors(self.strategies)
         for layer in self.layers:
             found += [layer.line(error) for error in self._name_errors(layer, names)]

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from pytest_jitperf.baseline.model import Entry, entry_from_measurement, from_json, to_json
+from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
-from pytest_jitperf.judge.outcome import Outcome, Verdict
-from pytest_jitperf.measurement import Measurement
+from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.trial import Tried
 
 __all__ = ["Row", "row_of", "skipped_row"]
 
@@ -98,34 +98,17 @@ class Row:
         return msgspec.convert(value, Row)
 
 
-def row_of(
-    *,
-    nodeid: str,
-    baseline: str,
-    file: str,
-    key: Key,
-    measured: Measurement,
-    verdict: Verdict,
-    moved: bool,
-    compiles: int,
-    cut: tuple[str, ...],
-    store: bool,
-) -> Row:
+def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str) -> Row:
     """Makes the row of a judged measurement.
 
     Args:
+        tried: The measurement with its verdict.
         nodeid: Of its item.
         baseline: Path of the baseline file.
-        file: Test file relative to the root directory.
-        key: Key of the baseline entry.
-        measured: The measurement.
-        verdict: What was made of it.
-        moved: Whether the program is no longer the baseline's.
-        compiles: Extra compilations spent.
-        cut: What was left out.
-        store: Whether the row carries what an update would write.
+        file: Test file as one would type it.
     """
-    entry, files = entry_from_measurement(measured) if store else (None, {})
+    measured, verdict, key = tried.measurement, tried.verdict, tried.key
+    entry, files = tried.recorded or (None, {})
     worst = verdict.worst
     metrics = {
         **measured.exact,
@@ -154,9 +137,9 @@ def row_of(
         notes=measured.notes,
         entry=to_json(entry) if entry is not None else None,
         programs={name: base64.b64encode(content).decode("ascii") for name, content in files.items()},
-        moved=moved,
-        compiles=compiles,
-        cut=cut,
+        moved=tried.moved,
+        compiles=tried.compiles,
+        cut=tried.cut,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_jitperf.baseline import programs
-from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.baseline.model import Entry, StoredProgram, entry_from_measurement
 from pytest_jitperf.baseline.store import Baseline, Key
 from pytest_jitperf.errors import BaselineError, MeasurementError
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
@@ -66,6 +66,7 @@ class Tried:
         compiles: Extra compilations spent on the comparison.
         cut: What was left out for lack of time, one sentence each.
         moved: Whether the program is no longer the baseline's although the test passes.
+        recorded: What an update would store, and the programs it names by file name; None where nothing is recorded.
     """
 
     key: Key
@@ -76,6 +77,7 @@ class Tried:
     compiles: int = 0
     cut: tuple[str, ...] = ()
     moved: bool = False
+    recorded: tuple[Entry, Mapping[str, bytes]] | None = None
 
 
 class Baselines:
@@ -154,6 +156,7 @@ class Trial:
             compiles=sum(each.compiles for each in compared),
             cut=tuple(each.cut for each in compared if each.cut),
             moved=any(not each.same for each in compared),
+            recorded=entry_from_measurement(measured) if plan.mode == "update" else None,
         )
 
     def run_once(self, asked: Asked) -> Any:

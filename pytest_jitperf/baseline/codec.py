@@ -37,6 +37,8 @@ def to_builtins(value: object) -> Any:
         }
     if isinstance(value, Mapping):
         return {key: to_builtins(each) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return [to_builtins(each) for each in value]
     if isinstance(value, float) and abs(value) <= _WHOLE and value.is_integer():
         return int(value)
     return value
@@ -46,7 +48,7 @@ def from_builtins(kind: Any, value: object, path: str = "") -> Any:
     """Reads a JSON value as an annotated type.
 
     Args:
-        kind: ``str``, ``bool``, ``int``, ``float``, ``X | None``, ``Mapping[str, X]`` or a dataclass of these. Numbers
+        kind: ``str``, ``bool``, ``int``, ``float``, ``X | None``, ``Mapping[str, X]``, ``tuple[X, ...]`` or a dataclass of these. Numbers
             must be finite and at least 0, and True is not a number. A field with ``pattern`` in its metadata must
             match it.
         value: What ``json.loads`` gave.
@@ -66,6 +68,11 @@ def from_builtins(kind: Any, value: object, path: str = "") -> Any:
     if typing.get_origin(kind) is Mapping:
         each_kind = typing.get_args(kind)[1]
         return {key: from_builtins(each_kind, each, _join(path, key)) for key, each in _object(value, path).items()}
+    if typing.get_origin(kind) is tuple:
+        each_kind = typing.get_args(kind)[0]
+        if not isinstance(value, list):
+            raise FieldError(f"{path} is {shown(value)}, expected a list")
+        return tuple(from_builtins(each_kind, each, f"{path}[{place}]") for place, each in enumerate(value))
     if kind is float or kind is int:
         number = isinstance(value, (int, kind)) and not isinstance(value, bool)
         # One comparison refuses NaN, infinity and whole numbers that no float can hold.
@@ -96,6 +103,8 @@ def keep_unknown(kind: Any, old: object, new: Any) -> Any:
         kinds = _kinds(kind)
         kept = {key: value for key, value in old.items() if key not in kinds}
         return kept | {key: keep_unknown(kinds[key], old.get(key), value) for key, value in new.items()}
+    if typing.get_origin(kind) is not Mapping:
+        return new
     each_kind = typing.get_args(kind)[1]
     return {key: keep_unknown(each_kind, old.get(key), value) for key, value in new.items()}
 

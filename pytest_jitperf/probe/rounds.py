@@ -17,9 +17,10 @@ __all__ = ["FEW_ROUNDS", "Interval", "Rounds", "Rule", "few_interval", "few_rule
 Interval = Callable[[Sequence[float]], tuple[float, float, float]]
 
 # Few rounds. A round is taken to vary by 2 % at least, for as much as 4 degrees of freedom are worth, and nothing is
-# said before the third. By simulation the error stays below 0.1 % for rounds that vary by 4 %; when they vary by 10 %
-# and 20 %, as on a very busy machine, 1.4 % and 2.2 % of races at a ratio equal to the limit are decided wrongly, and
-# 0.2 % of races of unchanged code end as regressed. Who has time for more rounds looks later, at the eighth at most.
+# said before the third. By simulation of races at a ratio equal to the limit, where every verdict is wrong, the error
+# stays below 0.1 % for rounds that vary by 4 %. It is 1.5 % and 2 % for 10 % and 20 %, as on a very busy machine, and a
+# quarter for two equally likely speeds 20 % apart. Unchanged code ends as regressed in 0.3 % of races at the worst of
+# these. Who has time for more rounds looks later, at the eighth at most.
 _FEW_SD = 0.02
 _FEW_PRIOR_DF = 4.0
 #: Rounds below which nothing is said.

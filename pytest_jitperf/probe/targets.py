@@ -146,12 +146,7 @@ def _receiver(function: FunctionType) -> str | None:
         owner = getattr(owner, part, None)
     if isinstance(owner, type):
         raw = inspect.getattr_static(owner, name, None)
-        if isinstance(raw, staticmethod):
-            return None
-        if isinstance(raw, classmethod):
-            return "cls"
-        if raw is function:
-            return "self"
+        return None if isinstance(raw, staticmethod) else "cls" if isinstance(raw, classmethod) else "self"
     # A class made inside a function leads nowhere by name; what is left is what everybody calls this parameter.
     first = function.__code__.co_varnames[:1] if function.__code__.co_argcount else ()
     return first[0] if first and first[0] in ("self", "cls") else None

@@ -279,7 +279,7 @@ def only_arrays(x: Any) -> Any:
         (no_static_helps, (X, 2)),
         (own_mistake, (X, 2)),
         (text_returned, (X, 2)),
-        (array_in_a_mixed_argument, (X, {"n": 2, "w": X})),
+        (array_in_a_mixed_argument, (X, {"n": 2, "w": np.ones(4)})),
         (only_arrays, (X,)),
     ],
 )

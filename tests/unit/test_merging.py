@@ -324,6 +324,15 @@ def test_strategies_of_an_option_where_no_marker_names_any(
     assert expansion([own(**kwargs)], fallback_strategies=fallback, registered=registered).strategies == expected
 
 
+def test_option_that_leaves_a_strategy_out_makes_no_mistake_of_the_marker() -> None:
+    layer = own(budgets={"eager": {"run": "5 ms"}}, faster_than={"outer": {"eager": 2}})
+
+    assert merge([layer], fallback_strategies=["outer"]).strategies == ("outer",)
+    assert mistakes(own(budgets={"inner": {"run": "5 ms"}}), fallback_strategies=["outer"]) == [
+        'jitperf marker: budgets: "inner" is not a strategy of this test, which has outer and eager'
+    ]
+
+
 @pytest.mark.parametrize(
     ("devices", "expected"), [([], ("gpu",)), (["cpu"], ("cpu",))], ids=["no marker names any", "a marker does"]
 )

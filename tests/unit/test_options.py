@@ -354,6 +354,10 @@ def test_no_option_would_swallow_the_path_after_it(registered: SimpleNamespace) 
     assert {each["action"] for each in registered.options.values()} == {"store_true", "store", "append"}
 
 
+def test_tolerance_alone_adds_up_when_given_again(registered: SimpleNamespace) -> None:
+    assert [flag for flag, each in registered.options.items() if each["action"] == "append"] == ["--jitperf-tolerance"]
+
+
 def test_help_begins_with_a_capital_and_names_the_defaults(registered: SimpleNamespace) -> None:
     texts = [each["help"] for each in [*registered.options.values(), *registered.keys.values()]]
 
