@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.markers import baseline_key
 from pytest_jitperf.run import case_of
 
@@ -37,7 +38,10 @@ def whole_files(session: pytest.Session, path_of: Callable[[pytest.Item], Path])
         case = case_of(item)
         if case is None or not isinstance(item, pytest.Function):
             continue
-        path = str(path_of(item))
+        try:
+            path = str(path_of(item))
+        except BaselineError:  # told at the set-up of the test
+            continue
         if case.error:
             broken.add(path)
         found[path][baseline_key(item, case.id)].append(case.strategy)

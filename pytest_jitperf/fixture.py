@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.tracebacks import without_own_frames
 
 if TYPE_CHECKING:
     from pytest_jitperf.measurement import Measurement
@@ -35,11 +36,11 @@ class Jitperf:
 
     strategy: str
     device: Any
-    _devices: tuple[str, ...]
-    _trial: Trial
-    _measures: bool
-    tried: list[Tried] = field(default_factory=list)
-    called: bool = False
+    _devices: tuple[str, ...] = field(repr=False)
+    _trial: Trial = field(repr=False)
+    _measures: bool = field(repr=False)
+    tried: list[Tried] = field(default_factory=list, repr=False)
+    called: bool = field(default=False, repr=False)
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Measures ``function(*args, **kwargs)`` and returns its result under the item's strategy.
@@ -54,7 +55,9 @@ class Jitperf:
 
         Raises:
             MeasurementError: It cannot be measured; the message says why and what to do.
+            Exception: Whatever the function raised.
         """
+        __tracebackhide__ = True
         return self.measure(function, args=args, kwargs=kwargs)
 
     def measure(
@@ -85,7 +88,9 @@ class Jitperf:
 
         Raises:
             MeasurementError: It cannot be measured; the message says why and what to do.
+            Exception: Whatever the function raised.
         """
+        __tracebackhide__ = True
         from pytest_jitperf.trial import Asked
 
         self.called = True
@@ -116,9 +121,12 @@ class Jitperf:
                 inputs=inputs,
                 device=device,
             )
-            if not self._measures:
-                return self._trial.run_once(asked)
-            tried = self._trial.run(asked)
+            try:
+                if not self._measures:
+                    return self._trial.run_once(asked)
+                tried = self._trial.run(asked)
+            except Exception as error:
+                raise error.with_traceback(without_own_frames(error))
             self.tried.append(tried)
             if number == 0:
                 result = tried.result

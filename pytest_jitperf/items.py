@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from pytest_jitperf.errors import SpecError
+from pytest_jitperf.errors import BaselineError, SpecError
 from pytest_jitperf.failures import FAILURES, JitperfFailure, JitperfWarning, NotMeasured
 from pytest_jitperf.fixture import Jitperf
 from pytest_jitperf.judge.outcome import Effect
@@ -22,7 +22,7 @@ from pytest_jitperf.report.failure import failure_text
 from pytest_jitperf.report.progress import Progress
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
-from pytest_jitperf.strategies import BUILTIN
+from pytest_jitperf.strategies import BUILTIN, name_of
 from pytest_jitperf.trial import Baselines, Trial
 
 __all__ = ["fail_unmeasured", "give_fixture", "judge_item", "rows_of", "set_up"]
@@ -51,10 +51,20 @@ def set_up(item: pytest.Item) -> None:
     settings = item.config.stash[RUN].settings
     try:
         state.spec = merge(layers_of(item), fallback_strategies=settings.strategies, fallback_devices=settings.devices)
+        names = [name_of(each) for each in state.spec.strategies]
+        if state.case is not None and not state.case.error and state.case.strategy not in names:
+            raise SpecError(
+                f"jitperf marker: strategies={names} was added after the test was expanded into its items, which is too "
+                "late; put the marker on the test"
+            )
+        # Said here and not swallowed: a limit that nothing enforces would be a false promise.
+        for keyword, given in (("limit", state.spec.phase_limits), ("expected_calls", state.spec.expected_calls)):
+            if given:
+                raise SpecError(f"jitperf marker: {keyword}= is not supported yet; leave it out")
     except SpecError as error:
-        sentence = str(error)
+        sentence, state.spec = str(error), None
     if state.spec is None:
-        pytest.fail(f"{sentence}\n{path}:{line}: {item.nodeid}", pytrace=False)
+        _fail_set_up(item, sentence)
 
 
 def give_fixture(item: pytest.Item, case: object) -> Jitperf:
@@ -62,7 +72,8 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
 
     Raises:
         pytest.skip.Exception: The device is not here.
-        pytest.fail.Exception: The same under strict, or the fixture was asked for too late.
+        pytest.fail.Exception: The same under strict, the baseline cannot be read, or the fixture was asked for too
+            late.
     """
     state = item.stash.get(STATE, None)
     if state is None or state.spec is None or not isinstance(case, Case) or not isinstance(item, pytest.Function):
@@ -83,7 +94,7 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         state.skipped = str(error)
     if state.skipped:
         if run.settings.strict:
-            pytest.fail(f"{state.skipped}, and --jitperf-strict does not let that pass", pytrace=False)
+            _fail_set_up(item, f"{state.skipped}, and --jitperf-strict does not let that pass")
         pytest.skip(state.skipped)
     if run.references is None:
         run.references = ReferenceResults()
@@ -95,12 +106,32 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
     trial = Trial(
         planner=planner,
         test=baseline_key(item, case.id),
-        baselines=Baselines(run.baseline_path(item), run.baseline),
+        baselines=_baselines(item),
         references=run.references,
         progress=_progress(item),
     )
     state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable")
     return state.fixture
+
+
+def _baselines(item: pytest.Item) -> Baselines:
+    """What the baseline holds; a file that cannot be read is told before anything is measured for nothing."""
+    run = item.config.stash[RUN]
+    if run.settings.mode == "disable":
+        return Baselines(item.path, run.baseline)  # never read
+    try:
+        path = run.baseline_path(item)
+        run.baseline(path)
+    except BaselineError as error:
+        sentence = str(error)
+    else:
+        return Baselines(path, run.baseline)
+    _fail_set_up(item, sentence)
+
+
+def _fail_set_up(item: pytest.Item, sentence: str) -> NoReturn:
+    path, line = marker_line(item)
+    pytest.fail(f"{sentence}\n{path}:{line}: {item.nodeid}", pytrace=False)
 
 
 def _progress(item: pytest.Item) -> Callable[[str], None]:
@@ -142,7 +173,10 @@ def judge_item(item: pytest.Item, state: State) -> None:
             failing.append(each)
         elif effect is Effect.WARN:
             warning = JitperfWarning(f"{item.nodeid}: {each.verdict.worst.sentence}")
-            warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
+            try:
+                warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
+            except JitperfWarning:  # the project turns warnings into errors
+                failing.append(each)
     if not failing:
         return
     texts = [
@@ -169,13 +203,13 @@ def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:
         row = skipped_row(
             nodeid=item.nodeid,
             file=file,
-            test=item.name,
+            test=baseline_key(item, state.case.id) if isinstance(item, pytest.Function) else item.name,
             strategy=state.case.strategy,
             device=state.case.device,
             reason=state.skipped,
         )
         return [row.to_json()]
-    if state.fixture is None:
+    if state.fixture is None or not state.fixture.tried:
         return []
     baseline = str(run.baseline_path(item))
     return [

@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not settings.selected_strategies and not settings.selected_devices:
         return
     cases = [(item, case_of(item)) for item in items]
-    names = {case.strategy for _, case in cases if case is not None and not case.error}
+    names = list(dict.fromkeys(case.strategy for _, case in cases if case is not None and not case.error))
     if names and not config.stash[RUN].worker:
         from pytest_jitperf.options import unmatched_strategies
 
@@ -111,8 +111,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _selected(case: Case, settings: Settings) -> bool:
+    from pytest_jitperf.devices import is_selected
+
     strategy = not settings.selected_strategies or case.strategy in settings.selected_strategies
-    device = not settings.selected_devices or not case.device or case.device in settings.selected_devices
+    device = not settings.selected_devices or not case.device or is_selected(case.device, settings.selected_devices)
     return bool(case.error) or (strategy and device)
 
 

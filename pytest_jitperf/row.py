@@ -40,10 +40,11 @@ class Row:
         run: Seconds per call, or None.
         launches: Executables started per call, or None.
         optimised: Digest of the optimised program, empty where there is not one program.
+        failed: Whether it fails however strict the run is.
         gated_by: What decided, empty where nothing was gated.
         metrics: Every number measured, for machine-readable reports.
         why: What changed.
-        notes: Sentences of the measurement.
+        notes: Sentences of the measurement and of the verdict that decide nothing.
         entry: What an update would store, in JSON types, or None.
         programs: Packed programs in base64, by file name.
         moved: Whether the program is no longer the baseline's although the test passes.
@@ -66,6 +67,7 @@ class Row:
     run: float | None = None
     launches: int | None = None
     optimised: str = ""
+    failed: bool = False
     gated_by: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     why: tuple[str, ...] = ()
@@ -131,10 +133,11 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str) -> Row:
         run=measured.value("run"),
         launches=measured.host.get("launches"),
         optimised=measured.program.optimised if measured.program is not None else "",
+        failed=verdict.failed,
         gated_by=verdict.gated_by,
         metrics={name: float(value) for name, value in metrics.items()},
         why=verdict.why,
-        notes=measured.notes,
+        notes=(*measured.notes, *verdict.notes),
         entry=to_json(entry) if entry is not None else None,
         programs={name: base64.b64encode(content).decode("ascii") for name, content in files.items()},
         moved=tried.moved,

@@ -134,7 +134,7 @@ class Gathered:
         self, path: Path, rows: Iterable[Row], written: Written, *, stored_times: bool, prune: bool
     ) -> None:
         entries, files = {}, {}
-        for row in sorted(rows, key=lambda row: row.device, reverse=True):
+        for row in sorted(rows, key=_device_index, reverse=True):
             # Devices of one kind share an entry; sorted this way, the lowest index has the last word.
             entry, programs = row.to_store()
             if entry is not None:
@@ -147,3 +147,8 @@ class Gathered:
             written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))
         if gone and not prune:
             written.orphans[path] = gone
+
+
+def _device_index(row: Row) -> int:
+    index = row.device.rpartition(":")[2]
+    return int(index) if index.isdecimal() else 0

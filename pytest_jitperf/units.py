@@ -82,7 +82,7 @@ class Tolerance:
     def allows(self, old: float, new: float) -> bool:
         """Whether ``new`` passes; a value that is not a number never does.
 
-        The share is taken a few last bits larger, so that 29 % of 100 does not hang on those of 0.29.
+        The share is taken a few last bits larger, so that 201 % of 300 does not hang on those of 2.01.
         """
         return new <= max(self.limit(old), old + old * self.relative * (1 + 1e-15))
 

@@ -48,9 +48,9 @@ def from_builtins(kind: Any, value: object, path: str = "") -> Any:
     """Reads a JSON value as an annotated type.
 
     Args:
-        kind: ``str``, ``bool``, ``int``, ``float``, ``X | None``, ``Mapping[str, X]``, ``tuple[X, ...]`` or a dataclass of these. Numbers
-            must be finite and at least 0, and True is not a number. A field with ``pattern`` in its metadata must
-            match it.
+        kind: ``str``, ``bool``, ``int``, ``float``, ``X | None``, ``Mapping[str, X]``, ``tuple[X, ...]`` or a
+            dataclass of these. Numbers must be finite and at least 0, and True is not a number. A field with
+            ``pattern`` in its metadata must match it.
         value: What ``json.loads`` gave.
         path: Keys that lead to the value, for messages.
 

@@ -6,7 +6,7 @@ from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.measurement import Measurement
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.plan import Plan
-from pytest_jitperf.units import format_quantity
+from pytest_jitperf.units import Unit, format_change, format_quantity
 
 __all__ = ["over_budget"]
 
@@ -33,11 +33,14 @@ def over_budget(plan: Plan, measured: Measurement, retraces: tuple[str, ...]) ->
         value = measured.value(name)
         if value is None:
             reason = measured.unavailable.get(name, f"strategy {measured.strategy} has no such number")
-            sentence = f"budget on {name} cannot be checked: {reason}"
-            findings.append(Finding(outcome=Outcome.NOT_MEASURED, sentence=sentence, metric=name, rule=rule))
+            sentence = f"{name} not measured, so its budget cannot be checked: {reason}"
+            short = f"{name}: {reason}"
+            findings.append(
+                Finding(outcome=Outcome.NOT_MEASURED, sentence=sentence, metric=name, rule=rule, short=short)
+            )
             continue
         certain = _certain(name, measured, value)
-        said = f"{format_quantity(value, unit)}, budget {format_quantity(limit.value, unit)}"
+        said = _beside(value, limit.value, unit)
         if certain > limit.value:
             sentence = f"{name} over budget: {said}"
             if name == "compilations" and retraces:
@@ -48,11 +51,20 @@ def over_budget(plan: Plan, measured: Measurement, retraces: tuple[str, ...]) ->
             )
         elif value > limit.value:
             sentence = (
-                f"{name} may be over budget: {said}, but the machine was too busy to say "
-                f"(at the least {format_quantity(certain, unit)})"
+                f"{name} inconclusive: {said}, but it may be as little as {format_quantity(certain, unit)}: "
+                "the machine was too busy to say"
             )
-            findings.append(Finding(outcome=Outcome.INCONCLUSIVE, sentence=sentence, metric=name, new=value, rule=rule))
+            short = f"{name} {said}"
+            findings.append(
+                Finding(outcome=Outcome.INCONCLUSIVE, sentence=sentence, metric=name, new=value, rule=rule, short=short)
+            )
     return findings
+
+
+def _beside(value: float, limit: float, unit: Unit) -> str:
+    """Value and budget, with as many digits as it takes to tell them apart."""
+    shown, allowed = format_change(value, limit, unit).split(" -> ")
+    return f"{shown}, budget {allowed}"
 
 
 def _certain(name: str, measured: Measurement, value: float) -> float:

@@ -83,6 +83,7 @@ class Finding:
         ratio: The race behind it, or None.
         rule: What set the limit: ``"tolerance run=5 % (marker)"``; empty where there was none.
         short: A few words for the table.
+        insisted: Whether it fails although its outcome passes, since the marker says so (``fail_on_improvement``).
     """
 
     outcome: Outcome
@@ -93,6 +94,12 @@ class Finding:
     ratio: Ratio | None = None
     rule: str = ""
     short: str = ""
+    insisted: bool = False
+
+    @property
+    def effect(self) -> Effect:
+        """What it does to a test that is not run under strict."""
+        return Effect.FAIL if self.insisted else self.outcome.effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +107,16 @@ class Verdict:
     """Everything that was found about one measurement; the worst finding decides.
 
     Attributes:
-        findings: In the order in which they were judged.
+        findings: In the order in which they were judged, at least one.
         why: What changed, one line each, weightiest first.
-        gated_by: ``"same program"``, ``"race"``, ``"counts"``, ``"stored times"`` or empty where nothing was gated.
+        notes: Sentences for the reader that decide nothing, such as which counts could not be compared.
+        gated_by: ``"same program"``, ``"race"``, ``"counts"``, ``"stored times"``, ``"limits"`` (nothing but budgets
+            and ``faster_than``) or empty where nothing was gated.
     """
 
     findings: tuple[Finding, ...]
     why: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     gated_by: str = ""
 
     @property
@@ -122,13 +132,23 @@ class Verdict:
     @property
     def failures(self) -> tuple[Finding, ...]:
         """Findings that fail the test, worst first, and run time first among equals: it is what users feel."""
-        bad = [each for each in self.findings if each.outcome.effect is Effect.FAIL]
-        return tuple(sorted(bad, key=_weight))
+        return tuple(sorted((each for each in self.findings if each.effect is Effect.FAIL), key=_weight))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it fails the test, however strict the run is."""
+        return bool(self.failures)
+
+    @property
+    def unsettled(self) -> tuple[Finding, ...]:
+        """Findings that neither pass nor fail by themselves, worst first: what fails under strict."""
+        left = (each for each in self.findings if each.effect in (Effect.WARN, Effect.SKIP))
+        return tuple(sorted(left, key=_weight))
 
 
 _FIRST = ("run", "compile", "peak_bytes", "launches", "compilations")
 
 
-def _weight(finding: Finding) -> tuple[int, int]:
+def _weight(finding: Finding) -> tuple[bool, int, int]:
     place = _FIRST.index(finding.metric) if finding.metric in _FIRST else len(_FIRST)
-    return -finding.outcome.rank, place
+    return finding.effect is not Effect.FAIL, -finding.outcome.rank, place

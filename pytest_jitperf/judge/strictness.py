@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pytest_jitperf.judge.outcome import Effect, Outcome, Verdict
+from pytest_jitperf.judge.outcome import Effect, Finding, Outcome, Verdict
 
 __all__ = ["effect_of"]
 
@@ -25,15 +25,15 @@ def effect_of(verdict: Verdict, *, strict: bool, missing: Literal["ok", "warn", 
         strict: Whether what could not be gated fails.
         missing: What a test without a baseline does.
     """
-    effects = [_effect(each.outcome, strict, missing) for each in verdict.findings]
+    effects = [_effect(each, strict, missing) for each in verdict.findings]
     order = [Effect.FAIL, Effect.SKIP, Effect.WARN, Effect.PASS]
     return next(effect for effect in order if effect in effects)
 
 
-def _effect(outcome: Outcome, strict: bool, missing: Literal["ok", "warn", "fail"]) -> Effect:
-    effect = outcome.effect
+def _effect(finding: Finding, strict: bool, missing: Literal["ok", "warn", "fail"]) -> Effect:
+    effect = finding.effect
     if strict and effect in (Effect.WARN, Effect.SKIP):
         return Effect.FAIL
-    if outcome is Outcome.NEW:
+    if finding.outcome is Outcome.NEW:
         return {"ok": Effect.PASS, "warn": Effect.WARN, "fail": Effect.FAIL}[missing]
     return effect

@@ -7,24 +7,42 @@ from dataclasses import replace
 
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.judge.outcome import Finding, Outcome
+from pytest_jitperf.judge.ratios import ratio_finding
 from pytest_jitperf.measurement import Comparison, Measurement, Ratio
 from pytest_jitperf.plan import Plan
 from pytest_jitperf.units import Tolerance, Unit, format_change
 
-__all__ = ["compile_ratio", "stored_time", "trace_finding", "trace_growth"]
+__all__ = [
+    "TRACE_FACTOR",
+    "TRACE_TOLERANCE",
+    "believed",
+    "compile_ratio",
+    "stored_time",
+    "trace_finding",
+    "trace_growth",
+]
 
 # Trace and lower of an unchanged function, relative to the reference trace, stay within a few per cent; these are the
 # limits beyond which a function whose program is the same is said to trace slower.
 TRACE_TOLERANCE = Tolerance(0.50, 0.050)
 
 # Uncertainty of a single trace relative to the reference trace, as a factor.
-_TRACE_FACTOR = 1.15
+TRACE_FACTOR = 1.15
 
 # Below this many seconds of CPU time more, compiling is not worth a failure.
 _COMPILE_FLOOR = 0.010
 
+# Of fewer pairs, only what is beyond the limit by more than this factor is believed.
+_PAIRS_WHEN_NEAR = 5
+_NEAR = 1.25
 
-def trace_growth(measured: Measurement, entry: Entry, relative: Mapping[str, float]) -> tuple[float, float] | None:
+
+def trace_growth(
+    measured: Measurement,
+    entry: Entry,
+    relative: Mapping[str, float],
+    phases: tuple[str, ...] = ("trace", "lower"),
+) -> tuple[float, float] | None:
     """Trace and lower time of the baseline as they would be here and now, and today's.
 
     The baseline keeps both as multiples of a fixed reference trace; today's reference trace turns them into seconds.
@@ -33,6 +51,7 @@ def trace_growth(measured: Measurement, entry: Entry, relative: Mapping[str, flo
         measured: Today's measurement.
         entry: The baseline's entry.
         relative: Today's multiples (the measurement's own, or of a second look).
+        phases: Which of the two.
 
     Returns:
         (old, new) thread CPU seconds, or None where they were recorded with another Python or jax, or not at all.
@@ -40,7 +59,7 @@ def trace_growth(measured: Measurement, entry: Entry, relative: Mapping[str, flo
     if entry.environment.host_key != measured.environment.host_key:
         return None
     old = new = 0.0
-    for phase in ("trace", "lower"):
+    for phase in phases:
         own, cpu = measured.relative.get(phase), measured.timed.get(f"{phase}_cpu")
         if phase not in entry.relative or phase not in relative or not own or cpu is None:
             return None
@@ -50,31 +69,29 @@ def trace_growth(measured: Measurement, entry: Entry, relative: Mapping[str, flo
     return old, new
 
 
-def trace_finding(
-    plan: Plan, measured: Measurement, entry: Entry, again: Mapping[str, float] | None, *, same: bool
-) -> list[Finding]:
+def trace_finding(plan: Plan, measured: Measurement, entry: Entry, again: Mapping[str, float] | None) -> list[Finding]:
     """Judges trace and lower time of an unchanged program: only Python can have made them longer.
 
     Args:
         plan: Says whether compiling is gated at all.
         measured: Today's measurement.
         entry: The baseline's entry.
-        again: Multiples of a second look, which has to agree.
-        same: Whether the program is the same; otherwise the whole of ``compile`` is judged elsewhere.
+        again: Multiples of a second look, which has to agree; None where the first one was not suspicious.
     """
     allowed = plan.allowed.get("compile")
-    if not same or allowed is None or not allowed.gated or again is None:
+    if allowed is None or not allowed.gated or again is None:
         return []
     first, second = trace_growth(measured, entry, measured.relative), trace_growth(measured, entry, again)
-    if first is None or second is None or any(TRACE_TOLERANCE.allows(old, new) for old, new in (first, second)):
+    if first is None or second is None or TRACE_TOLERANCE.allows(*first) or TRACE_TOLERANCE.allows(*second):
         return []
     old, new = second
     change = format_change(old, new, Unit.SECONDS)
+    times = f", x{new / old:.2f}" if old else ""
     return [
         Finding(
             outcome=Outcome.REGRESSED,
-            sentence=f"trace regressed: trace and lower {change} for the same program, x{new / old:.2f}, "
-            f"allowed {TRACE_TOLERANCE.describe(Unit.SECONDS)}",
+            sentence=f"trace regressed: trace and lower {change} CPU time for the same program{times}, "
+            f"allowed {TRACE_TOLERANCE.describe(Unit.SECONDS)} more",
             metric="trace",
             old=old,
             new=new,
@@ -88,13 +105,25 @@ def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: C
     """Judges ``compile``: XLA by paired cold recompiles, trace and lower through the reference trace.
 
     All parts are CPU seconds of here and now, so that load cancels out.
+
+    Example:
+        XLA takes 40 ms for the old program and x1.50 (x1.45 ... x1.55) of that for the new one; trace and lower take
+        10 ms and 20 ms. The whole went from 50 ms to 60 + 20 = 80 ms, x1.60. Its low end is
+        (40 * 1.45 + 20 / 1.15) / 50 = x1.51 and its high end (40 * 1.55 + 20 * 1.15) / 50 = x1.70, since one trace is
+        known to 15 %. Allowed is the largest of x1.25, what an absolute tolerance adds, and 10 ms more, which is x1.20.
+
+    Args:
+        plan: With the tolerance of ``compile``.
+        measured: Today's measurement.
+        entry: The baseline's entry. Where its trace times are of another Python or jax, XLA alone is judged.
+        comparison: The paired recompiles.
     """
     allowed = plan.allowed.get("compile")
-    if allowed is None or not allowed.gated or comparison.xla is None or comparison.old_xla_seconds is None:
+    if allowed is None or not allowed.gated or comparison.xla is None or not comparison.old_xla_seconds:
         return []
     old_xla = comparison.old_xla_seconds
     growth = trace_growth(measured, entry, measured.relative)
-    old_trace, new_trace = growth if growth is not None else (0.0, 0.0)
+    old_trace, new_trace = growth or (0.0, 0.0)
     old = old_xla + old_trace
 
     def total(xla: float, factor: float) -> float:
@@ -103,36 +132,29 @@ def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: C
     ratio = replace(
         comparison.xla,
         estimate=total(comparison.xla.estimate, 1.0),
-        low=total(comparison.xla.low, 1 / _TRACE_FACTOR),
-        high=total(comparison.xla.high, _TRACE_FACTOR),
+        low=total(comparison.xla.low, 1 / TRACE_FACTOR),
+        high=total(comparison.xla.high, TRACE_FACTOR),
     )
-    limit = max(1 + allowed.tolerance.relative, 1 + max(allowed.tolerance.absolute, _COMPILE_FLOOR) / old)
-    rule = allowed.describe("compile")
-    return [_finding(old, ratio, limit, rule)]
+    limit = 1 + max(allowed.tolerance.relative, max(allowed.tolerance.absolute, _COMPILE_FLOOR) / old)
+    return [
+        ratio_finding(
+            "compile",
+            ratio,
+            limit,
+            allowed.describe("compile"),
+            old=old,
+            new=old * ratio.estimate,
+            kind="pairs",
+            of="CPU time" if growth is not None else "CPU time of XLA alone",
+            believed=believed(ratio, limit),
+        )
+    ]
 
 
-def _finding(old: float, ratio: Ratio, limit: float, rule: str) -> Finding:
-    new = old * ratio.estimate
-    change = format_change(old, new, Unit.SECONDS)
-    span = f"x{ratio.estimate:.2f} (x{ratio.low:.2f} ... x{ratio.high:.2f})"
-    short = f"compile x{ratio.estimate:.2f}"
-    if ratio.low > limit:
-        outcome, sentence = Outcome.REGRESSED, f"compile regressed: {change} CPU time, {span}, allowed x{limit:.2f}"
-    elif ratio.high < 1 / limit:
-        outcome, sentence = (
-            Outcome.IMPROVED,
-            f"compile improved: {change} CPU time, {span}; record it with --jitperf-update",
-        )
-    elif ratio.high < limit:
-        outcome, sentence = Outcome.OK, f"compile {span}, allowed x{limit:.2f}"
-    else:
-        outcome, sentence = (
-            Outcome.INCONCLUSIVE,
-            f"compile inconclusive: {span} after {ratio.rounds} pairs, allowed x{limit:.2f}",
-        )
-    return Finding(
-        outcome=outcome, sentence=sentence, metric="compile", old=old, new=new, ratio=ratio, rule=rule, short=short
-    )
+def believed(ratio: Ratio, limit: float) -> bool:
+    """A regression that is near the limit takes five pairs; what is clear of it on the good side does not."""
+    near = ratio.low > limit and ratio.estimate <= _NEAR * limit
+    return ratio.decided or not near or ratio.rounds >= _PAIRS_WHEN_NEAR
 
 
 def stored_time(plan: Plan, measured: Measurement, entry: Entry) -> list[Finding]:
@@ -143,15 +165,16 @@ def stored_time(plan: Plan, measured: Measurement, entry: Entry) -> list[Finding
     """
     allowed = plan.allowed.get("run")
     old, new = entry.timed.get("run"), measured.timed.get("run")
-    if allowed is None or old is None or new is None:
+    if allowed is None or not allowed.gated or old is None or new is None:
         return []
     if entry.environment.machine != measured.environment.machine or entry.environment.differences(measured.environment):
-        sentence = "stored times not used: recorded on another machine or in another environment"
-        return [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, metric="run")]
+        sentence = "run not gated: its stored time is of another machine or environment"
+        return [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, metric="run", short="stored elsewhere")]
     rule = f"stored times, {allowed.describe('run')}"
     change = format_change(old.median, new.median, Unit.SECONDS)
     if not allowed.tolerance.allows(old.high, new.low):
-        outcome, sentence = Outcome.REGRESSED, f"run regressed: {change} against the stored time"
+        share = allowed.tolerance.describe(Unit.SECONDS)
+        outcome, sentence = Outcome.REGRESSED, f"run regressed: {change} against the stored time, allowed {share} more"
     elif not allowed.tolerance.allows(new.high, old.low):
         outcome, sentence = Outcome.IMPROVED, f"run improved: {change}; record it with --jitperf-update"
     else:

@@ -59,7 +59,7 @@ def build(strategy: str | Strategy, function: Any, jit: Mapping[str, Any]) -> Bu
         )
     python = unwrapped(function)
     name = name_of(python)
-    if inspect.iscoroutinefunction(python) or inspect.isgeneratorfunction(python) or inspect.isasyncgenfunction(python):
+    if _computes_nothing(python) or _computes_nothing(_call_method(python)):
         raise MeasurementError(
             f"{name} is a coroutine or generator function: calling it computes nothing yet, so there is nothing to "
             "measure. Measure a plain function that returns arrays."
@@ -96,6 +96,16 @@ def build(strategy: str | Strategy, function: Any, jit: Mapping[str, Any]) -> Bu
     except (TypeError, ValueError) as error:
         raise MeasurementError(f"jax.jit({name}, {_options(jit)}) was refused: {error}") from error
     return Built(strategy=strategy, function=python, call=jitted, jitted=True, swaps=swaps, given=jit)
+
+
+def _call_method(value: Any) -> Any:
+    return next((vars(kind)["__call__"] for kind in type(value).__mro__ if "__call__" in vars(kind)), None)
+
+
+def _computes_nothing(function: Any) -> bool:
+    """Whether a call only makes a coroutine or a generator."""
+    kinds = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    return any(is_kind(function) for is_kind in kinds)
 
 
 def name_of(function: Any) -> str:

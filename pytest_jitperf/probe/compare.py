@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,12 +14,18 @@ import jax
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Comparison, Ratio
 
-from . import clock, equal
+from . import clock, devices
 from .block import collector_off
-from .inputs import copy_leaf, parse_text
+from .contender import Contender, Executable, Live, results_agree
+from .costs import program_costs
 from .lock import DeviceLock
-from .program import FlatProgram, captured_literals, operation_counts, program_costs, program_digest, replayed
-from .race import Side, paired_costs, race
+from .memory import memory_missing
+from .onecore import one_core
+from .optimised import leaves_constants_out, operation_counts, program_digest
+from .pairing import inputs_of, paired
+from .program import FlatProgram, replayed
+from .race import paired_costs, race
+from .refusals import one_line
 from .stages import persistent_cache_off
 from .subject import Subject
 
@@ -95,250 +101,155 @@ def compare(
         return Comparison(same=True, how="fingerprint")
     if stored.raw is None:
         return Comparison(same=False, cannot=stored.missing or "no stored program")
-    try:
-        pairing = _pair(new, subject, stored)
-        old = replayed(
-            stored.raw,
-            [pairing.leaves[n] for n in pairing.order],
-            inputs=stored.inputs,
-            donated=stored.donated,
-            options=stored.options,
+    if new is None and subject.built.swaps and not subject.built.jitted:
+        # It is the program of a helper, and what the user would call is more than the helper.
+        return Comparison(same=False, cannot=why_not_exported)
+    with ExitStack() as stack:
+        stack.enter_context(persistent_cache_off())
+        stack.enter_context(subject.active() if new is None else devices.on(subject.device, subject.asked))
+        try:
+            today, leaves = inputs_of(new, subject)
+            pairing = paired(stored.inputs, today, leaves)
+            old = replayed(
+                stored.raw,
+                pairing.leaves,
+                inputs=stored.inputs,
+                donated=stored.donated,
+                options=stored.options,
+            )
+        except MeasurementError as error:
+            return Comparison(same=False, cannot=str(error))
+        if stored.jax == jax.__version__ and stored.fingerprint is not None and old.fingerprint != stored.fingerprint:
+            return Comparison(same=False, cannot="the stored program is not the one that its entry names")
+        if new is not None and old.fingerprint == new.fingerprint:
+            return Comparison(same=True, how="fingerprint")
+        return _Compiling(subject=subject, effort=effort, lock=lock, progress=progress).compare(
+            new, why_not_exported, old, ambiguous=pairing.ambiguous
         )
-    except MeasurementError as error:
-        return Comparison(same=False, cannot=str(error))
-    if stored.jax == jax.__version__ and stored.fingerprint is not None and old.fingerprint != stored.fingerprint:
-        return Comparison(same=False, cannot="the stored program is not the one that its entry names")
-    if new is not None and old.fingerprint == new.fingerprint:
-        return Comparison(same=True, how="fingerprint")
-    with persistent_cache_off():
-        return _compiled(new, why_not_exported, subject, old, pairing.renamed, effort, lock, progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairing:
-    leaves: Sequence[Any]
-    order: tuple[int, ...]
-    renamed: bool
+@dataclass(slots=True, kw_only=True)
+class _Compiling:
+    """A comparison for which both sides are compiled, under way."""
 
+    subject: Subject
+    effort: Effort
+    lock: DeviceLock
+    progress: Callable[[str], None]
+    start: int = field(default_factory=clock.perf_counter_ns)
 
-def _pair(new: FlatProgram | None, subject: Subject, stored: Stored) -> _Pairing:
-    """Finds for each leaf of the old program the one of today: by path, then in order among equal abstract values."""
-    if new is not None:
-        leaves, today = new.leaves, list(parse_text(new.inputs))
-    else:
-        from .inputs import named_leaves, text_of
-        from .jitinfo import jit_info, static_parameters
+    def compile_seconds_left(self) -> float:
+        return self.effort.compile_seconds - (clock.perf_counter_ns() - self.start) / 1e9
 
-        static: frozenset[str] = frozenset()
-        if subject.built.jitted:
-            info = jit_info(subject.built.call, subject.built.given)
-            static = static_parameters(subject.built.function, info)
-        named = [
-            leaf
-            for leaf in named_leaves(subject.built.function, subject.inputs, static)
-            if not _is_static(leaf.described)
-        ]
-        leaves, today = tuple(leaf.leaf for leaf in named), list(parse_text(text_of(named)))
-    order: list[int | None] = []
-    taken: set[int] = set()
-    wanted = parse_text(stored.inputs)
-    for pair in wanted:
-        found = next((n for n, each in enumerate(today) if each == pair and n not in taken), None)
-        order.append(found)
-        if found is not None:
-            taken.add(found)
-    renamed = any(found is None for found in order)
-    for place, (_, described) in enumerate(wanted):
-        if order[place] is None:
-            found = next((n for n, (_, each) in enumerate(today) if each == described and n not in taken), None)
-            if found is None:
-                raise MeasurementError(f"the stored program takes an input {described} that the call no longer has")
-            order[place] = found
-            taken.add(found)
-    return _Pairing(leaves, tuple(n for n in order if n is not None), renamed)
+    def compare(self, new: FlatProgram | None, why_not_exported: str, old: FlatProgram, *, ambiguous: bool) -> Comparison:
+        """Looks whether the optimised programs are the same, and races them where not."""
+        self.progress("compiling the baseline's program")
+        with self.lock.held(), collector_off():
+            try:
+                before = Executable.of(old)
+            except Exception as error:  # options that this XLA no longer knows, for example
+                reason = f"the stored program cannot be compiled: {one_line(error)}"
+                return Comparison(same=False, cannot=reason, compiles=1)
+            after = Executable.of(new) if new is not None else None
+        old_exact, _ = program_costs(before.compiled, old.text)
+        found = Comparison(
+            same=False,
+            old_exact=old_exact,
+            old_operations=operation_counts(before.text),
+            old_xla_seconds=before.seconds,
+            compiles=1 if after is None else 2,
+        )
+        if after is not None:
+            found = replace(found, new_operations=operation_counts(after.text))
+            if _same_optimised(before, after):
+                return replace(found, same=True, how="optimised")
+        found = self._run(found, after or Live(subject=self.subject), before, ambiguous)
+        if self.effort.compile_limit is None:
+            return found
+        if after is None:
+            return replace(found, cannot=found.cannot or f"compile time is not compared: {why_not_exported}")
+        return self._compile(found, after, before, self.effort.compile_limit)
 
+    def _run(self, found: Comparison, new: Contender, old: Executable, ambiguous: bool) -> Comparison:
+        """Races both sides where that can be."""
+        if not all(map(_has_value, old.program.leaves)):
+            return replace(found, cannot="its arguments exist only while its caller runs, so it cannot be run alone")
+        missing = memory_missing(found.old_exact, self.subject.device)
+        if missing:
+            return replace(found, cannot=missing)
+        try:
+            result = jax.block_until_ready(old.result())
+        except Exception as error:  # jax_debug_nans, for example
+            return replace(found, cannot=f"the stored program fails with today's arguments: {one_line(error)}")
+        if ambiguous and not results_agree(result, new.result()):
+            return replace(found, cannot="arguments were renamed and cannot be paired with the stored program's")
+        del result
+        if self.effort.run_limit is None:
+            return found
+        self.progress("racing the baseline's program")
+        with self.lock.held():
+            return self._raced(found, new, old, self.effort.run_limit)
 
-def _is_static(described: str) -> bool:
-    return described.startswith("static ")
+    def _raced(self, found: Comparison, new: Contender, old: Executable, limit: float) -> Comparison:
+        ratio = self._race(new, old, limit)
+        if not (ratio.decided and ratio.low > limit):
+            return replace(found, run=ratio)
+        if self.compile_seconds_left() <= 0:
+            return replace(found, run=ratio, cut="confirmation with fresh executables (max-compile)")
+        # A regression has to show with fresh executables too.
+        again = self._race(new.fresh(), old.fresh(), limit)
+        return replace(
+            found,
+            run=replace(
+                again,
+                rounds=ratio.rounds + again.rounds,
+                seconds=ratio.seconds + again.seconds,
+                confirmed=again.decided and again.low > limit,
+            ),
+            compiles=found.compiles + (1 if isinstance(new, Live) else 2),
+        )
 
+    def _race(self, new: Contender, old: Contender, limit: float) -> Ratio:
+        return race(
+            new.side(),
+            old.side(),
+            limit=limit,
+            max_seconds=self.effort.race_seconds,
+            block=self.subject.wait,
+            rng=self.effort.random,
+            pin=one_core if self.subject.device.platform == "cpu" else None,
+        )
 
-def _compiled(
-    new: FlatProgram | None,
-    why_not_exported: str,
-    subject: Subject,
-    old: FlatProgram,
-    renamed: bool,
-    effort: Effort,
-    lock: DeviceLock,
-    progress: Callable[[str], None],
-) -> Comparison:
-    """Compiles both sides, looks whether the optimised programs are the same, and races them where not."""
-    start = clock.perf_counter_ns()
-
-    def compile_seconds_left() -> float:
-        return effort.compile_seconds - (clock.perf_counter_ns() - start) / 1e9
-
-    progress("compiling the baseline's program")
-    with lock.held(), collector_off():
-        old_compiled, old_seconds = old.compile()
-        new_compiled, new_seconds = new.compile() if new is not None else (None, None)
-    old_exact, _ = program_costs(old_compiled, old.text)
-    found = Comparison(
-        same=False,
-        old_exact=old_exact,
-        old_operations=operation_counts(_text(old_compiled)),
-        old_xla_seconds=old_seconds,
-        compiles=1 if new is None else 2,
-    )
-    if new is not None and new_compiled is not None:
-        new_text = _text(new_compiled)
-        found = replace(found, new_operations=operation_counts(new_text))
-        before = program_digest(_text(old_compiled), captured_literals(old.text))
-        same_text = before == program_digest(new_text, captured_literals(new.text))
-        if same_text and dict(old.options) == dict(new.options):
-            return replace(found, same=True, how="optimised")
-    concrete = all(
-        isinstance(leaf, (jax.Array, int, float, complex)) or hasattr(leaf, "__array__") for leaf in old.leaves
-    )
-    if not concrete:
-        return replace(found, cannot="it is only called while tracing, so there are no values to run it with")
-    missing = _memory_missing(old_exact, subject)
-    if missing:
-        return replace(found, cannot=missing)
-    if renamed and not _outputs_agree(old, old_compiled, new, new_compiled, subject):
-        return replace(found, cannot="arguments were renamed and cannot be paired with the stored program's")
-    if effort.run_limit is not None:
-        progress("racing the baseline's program")
-        with lock.held():
-            found = _raced(found, new, new_compiled, subject, old, old_compiled, effort, compile_seconds_left)
-    if effort.compile_limit is not None and new is not None and new_seconds is not None:
-        progress("compiling in pairs")
-        # The first sample of a pair may be taken here: each side was compiled once, one after the other.
-        with lock.held(), collector_off():
+    def _compile(self, found: Comparison, new: Executable, old: Executable, limit: float) -> Comparison:
+        """Compiles both in pairs; the first pair is the one there is, for they were compiled one after the other."""
+        self.progress("compiling in pairs")
+        with self.lock.held(), collector_off():
             xla = paired_costs(
-                lambda: new.compile()[1],
-                lambda: old.compile()[1],
-                limit=effort.compile_limit,
+                lambda: new.fresh().seconds,
+                lambda: old.fresh().seconds,
+                limit=limit,
                 max_pairs=_MOST_PAIRS,
-                max_seconds=max(0.0, compile_seconds_left()),
-                first=(new_seconds, old_seconds),
-                rng=effort.random,
+                max_seconds=max(0.0, self.compile_seconds_left()),
+                first=(new.seconds, old.seconds),
+                rng=self.effort.random,
             )
         found = replace(found, xla=xla, compiles=found.compiles + 2 * (xla.rounds - 1))
-        if not xla.decided and compile_seconds_left() <= 0:
-            found = replace(found, cut="further compile pairs (max-compile)")
-    elif effort.compile_limit is not None and new is None:
-        found = replace(
-            found, cannot=f"compile time is not compared: {why_not_exported}" if not found.cannot else found.cannot
-        )
-    return found
+        if not xla.decided and self.compile_seconds_left() <= 0:
+            return replace(found, cut="further compile pairs (max-compile)")
+        return found
 
 
-def _raced(
-    found: Comparison,
-    new: FlatProgram | None,
-    new_compiled: Any,
-    subject: Subject,
-    old: FlatProgram,
-    old_compiled: Any,
-    effort: Effort,
-    compile_seconds_left: Callable[[], float],
-) -> Comparison:
-    assert effort.run_limit is not None
-
-    def once(first: Any, second: Any) -> Ratio:
-        return race(
-            side_of(new, first) if new is not None else subject.side(),
-            side_of(old, second),
-            limit=effort.run_limit or 1.0,
-            max_seconds=effort.race_seconds,
-            block=subject.wait,
-            rng=effort.random,
-        )
-
-    ratio = once(new_compiled, old_compiled)
-    if not (ratio.decided and ratio.low > effort.run_limit):
-        return replace(found, run=ratio)
-    # Executables of one program differ by up to 1.5 %, so a regression has to show with fresh ones too.
-    cost = (old.compile, new.compile if new is not None else None)
-    if compile_seconds_left() <= 0:
-        return replace(found, run=ratio, cut="confirmation with fresh executables (max-compile)")
-    again = once(cost[1]()[0] if cost[1] is not None else None, cost[0]()[0])
-    return replace(
-        found,
-        run=replace(
-            again,
-            rounds=ratio.rounds + again.rounds,
-            seconds=ratio.seconds + again.seconds,
-            confirmed=again.decided and again.low > effort.run_limit,
-        ),
-        compiles=found.compiles + (2 if new is not None else 1),
-    )
+def _same_optimised(old: Executable, new: Executable) -> bool:
+    if dict(old.program.options) != dict(new.program.options) or leaves_constants_out(new.text):
+        return False
+    return program_digest(old.text, old.program.text) == program_digest(new.text, new.program.text)
 
 
-def side_of(program: FlatProgram, compiled: Any) -> Side:
-    """An executable over its leaves as one side of a race; donated leaves are made afresh before each call."""
-    leaves, donated = program.leaves, set(program.donated)
-    if not donated:
-        return Side(prepare=None, call=lambda _: compiled(*leaves))
-
-    def prepare() -> tuple[Any, ...]:
-        return tuple(copy_leaf(leaf) if n in donated else leaf for n, leaf in enumerate(leaves))
-
-    return Side(prepare=prepare, call=lambda fresh: compiled(*fresh))
-
-
-def _text(compiled: jax.stages.Compiled) -> str:
-    return compiled.as_text() or ""
-
-
-def _outputs_agree(
-    old: FlatProgram, old_compiled: Any, new: FlatProgram | None, new_compiled: Any, subject: Subject
-) -> bool:
-    """Whether both sides give the same values, in any order: what renaming dictionary keys may do to a result."""
-
-    def outputs(program: FlatProgram, compiled: Any) -> list[Any]:
-        side = side_of(program, compiled)
-        result = side.call(side.prepare() if side.prepare is not None else None)
-        return sorted((leaf for _, leaf in equal.leaves_of(result)), key=_order)
-
-    before = outputs(old, old_compiled)
-    if new is not None:
-        after = outputs(new, new_compiled)
-    else:
-        after = sorted((leaf for _, leaf in equal.leaves_of(subject.call(subject.prepare()))), key=_order)
-    named = [[("", leaf) for leaf in side] for side in (before, after)]
-    return equal.difference(named[0], named[1], None, None) is None
-
-
-def _order(leaf: Any) -> tuple[str, str, float]:
-    return str(leaf.dtype), str(leaf.shape), float(abs(leaf).sum()) if leaf.dtype.kind in "biuf" else 0.0
-
-
-def _memory_missing(exact: Mapping[str, float], subject: Subject) -> str:
-    """A sentence where two programs and their results would not fit in memory."""
-    need = 2 * exact.get("peak_bytes", 0)
-    free = _free_bytes(subject.device)
-    if free is None or need <= free:
-        return ""
-    return f"a race needs {need / 2**30:.1f} GiB, {free / 2**30:.1f} GiB free"
-
-
-def _free_bytes(device: jax.Device) -> int | None:
-    stats = None
-    try:
-        stats = device.memory_stats()
-    except Exception:
-        return None
-    if stats and "bytes_limit" in stats:
-        return int(stats["bytes_limit"] - stats.get("bytes_in_use", 0))
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    return None
+def _has_value(leaf: Any) -> bool:
+    """Whether a program can be run with it: no tracer's stand-in, and not donated away since."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return False
+    return not (isinstance(leaf, jax.Array) and leaf.is_deleted())
 
 
 def seed_of(text: str) -> random.Random:

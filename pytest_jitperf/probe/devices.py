@@ -11,6 +11,8 @@ import numpy as np
 
 from pytest_jitperf.errors import MeasurementError
 
+from .inputs import is_array
+
 AS_IS = "as-is"
 ALL = "all"
 
@@ -63,10 +65,10 @@ def place(tree: Any, device: jax.Device, asked: str) -> Any:
             if len(leaf.sharding.device_set) > 1:
                 raise MeasurementError(
                     f"an input of shape {leaf.shape} is spread over {len(leaf.sharding.device_set)} devices, but the "
-                    f'test is measured on {device}. To keep the placement, add  devices=["as-is"]  to the marker.'
+                    f'test is measured on {device.platform}:{device.id}. To keep the placement, add  devices=["as-is"]  to the marker.'
                 )
             return jax.device_put(leaf, device)
-        if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufcV" and leaf.dtype.names is None:
+        if isinstance(leaf, np.ndarray) and is_array(leaf):
             return jax.device_put(leaf, device)
         return leaf
 

@@ -13,8 +13,9 @@ from pytest_jitperf.strategies import Strategy
 
 from .compare import seed_of
 from .lock import DeviceLock
-from .measure import Request, subject_of
+from .onecore import one_core
 from .race import Side, race
+from .request import Request, subject_of
 from .stages import persistent_cache_off
 from .subject import Subject
 
@@ -92,11 +93,5 @@ def race_strategies(request: Request, other: str | Strategy, *, factor: float, m
             max_seconds=max_seconds,
             block=wait,
             rng=seed_of(f"{request.test}/{own.built.strategy}/{against.built.strategy}"),
-            pin=None if own.device.platform != "cpu" else _pin(),
+            pin=one_core if own.device.platform == "cpu" else None,
         )
-
-
-def _pin() -> Any:
-    from .onecore import one_core
-
-    return one_core

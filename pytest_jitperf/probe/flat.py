@@ -25,6 +25,11 @@ class FlatJit:
     leaves: tuple[Any, ...]
     named: tuple[NamedLeaf, ...]
 
+    @property
+    def arrays(self) -> list[NamedLeaf]:
+        """The array leaves with their names."""
+        return [leaf for leaf in self.named if is_array(leaf.leaf)]
+
 
 def over_arrays(call: Callable[..., Any], function: Callable[..., Any], inputs: Call) -> FlatJit:
     """Splits the arguments into arrays, which are traced, and everything else, which is kept as it is.

@@ -31,9 +31,20 @@ class Call:
         return jax.tree.leaves((self.args, dict(self.kwargs)))
 
 
+def has_aval(leaf: Any) -> bool:
+    """Whether JAX can trace the leaf: an array or a number, but not numpy's strings, dates and objects."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return True
+    try:
+        jax.typeof(leaf)
+    except (TypeError, OverflowError):  # an int may be too large for what JAX would make of it
+        return False
+    return True
+
+
 def is_array(leaf: Any) -> bool:
     """Whether JAX traces the leaf as an array (Python numbers aside)."""
-    return isinstance(leaf, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))
+    return isinstance(leaf, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct)) and has_aval(leaf)
 
 
 def short_aval(leaf: Any) -> str:
@@ -53,10 +64,13 @@ def short_aval(leaf: Any) -> str:
 
 def static_digest(value: Any) -> str:
     """A static value by its type and a digest, so that a change shows and the value does not."""
-    if inspect.isroutine(value) or inspect.isclass(value):
+    if isinstance(value, (set, frozenset)):
+        # Shown in an order that differs from process to process.
+        text = str(sorted(_without_addresses(repr(each)) for each in value))
+    elif inspect.isroutine(value) or inspect.isclass(value):
         text = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
     else:
-        text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+        text = _without_addresses(repr(value))
     return f"static {type(value).__name__} #{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
@@ -88,7 +102,7 @@ def named_leaves(function: Callable[..., Any], call: Call, static: Iterable[str]
     Returns:
         The leaves in the order of ``call.leaves``; a static argument is one leaf and comes where it stands.
     """
-    positional = _positional_names(function, len(call.args))
+    positional = positional_names(function, len(call.args))
     arguments = [*zip(positional, call.args, strict=True), *sorted(call.kwargs.items())]
     statics = set(static)
     found: list[NamedLeaf] = []
@@ -107,7 +121,7 @@ def named_leaves(function: Callable[..., Any], call: Call, static: Iterable[str]
 
 def text_of(named: Iterable[NamedLeaf]) -> str:
     """``"x: f32[8]; n: static int #9f2c…"``, the form stored in a baseline."""
-    return SEPARATOR.join(f"{leaf.path}: {leaf.described}" for leaf in named)
+    return SEPARATOR.join(f"{leaf.path.replace(SEPARATOR, ';')}: {leaf.described}" for leaf in named)
 
 
 def parse_text(text: str) -> tuple[tuple[str, str], ...]:
@@ -153,9 +167,9 @@ def content_digest(call: Call) -> str:
     """A digest of a call's values, to know equal inputs again within a process."""
     total = hashlib.sha256()
     leaves, structure = jax.tree.flatten((call.args, dict(call.kwargs)))
-    total.update(re.sub(r" at 0x[0-9a-fA-F]+", "", str(structure)).encode())
+    total.update(_without_addresses(str(structure)).encode())
     for leaf in map(to_numpy, leaves):
-        if isinstance(leaf, np.ndarray):
+        if isinstance(leaf, np.ndarray) and not leaf.dtype.hasobject:
             total.update(f"{leaf.dtype}{leaf.shape}".encode())
             total.update(np.ascontiguousarray(leaf).view(np.uint8).data if leaf.size else b"")
         else:
@@ -163,12 +177,8 @@ def content_digest(call: Call) -> str:
     return total.hexdigest()
 
 
-def has_aval(leaf: Any) -> bool:
-    """Whether JAX can trace the leaf: an array or a Python number."""
-    return is_array(leaf) or (isinstance(leaf, (bool, int, float, complex)) and not isinstance(leaf, np.generic))
-
-
-def _positional_names(function: Callable[..., Any], count: int) -> list[str]:
+def positional_names(function: Callable[..., Any], count: int) -> list[str]:
+    """Names for the first ``count`` positional arguments: ``"x"``, ``"rest[0]"``; ``"args[0]"`` where unknown."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -180,3 +190,7 @@ def _positional_names(function: Callable[..., Any], count: int) -> list[str]:
         elif parameter.kind is parameter.VAR_POSITIONAL:
             names.extend(f"{parameter.name}[{n}]" for n in range(count - len(names)))
     return [*names, *(f"args[{n}]" for n in range(len(names), count))][:count]
+
+
+def _without_addresses(text: str) -> str:
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)

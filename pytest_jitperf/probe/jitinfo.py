@@ -7,10 +7,12 @@ private record is missing, the options the plugin itself passed are used.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any
+
+from .inputs import Call, NamedLeaf, named_leaves, positional_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,19 @@ def unwrapped(function: Any) -> Any:
     return function
 
 
+def unbound(function: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A jitted method taken from its object, as the jit itself and the object it has to be given.
+
+    The stages of ``model.step.lower`` are those of the function in the class, which take the object as an argument.
+
+    Returns:
+        The function, and arguments to put before the others; any other function as it is.
+    """
+    if isinstance(function, MethodType) and unwrapped(function.__func__) is not function.__func__:
+        return function.__func__, (function.__self__,)
+    return function, ()
+
+
 def jit_info(jitted: Any, given: Mapping[str, Any]) -> JitInfo:
     """Reads what a jitted function was told.
 
@@ -61,14 +76,21 @@ def jit_info(jitted: Any, given: Mapping[str, Any]) -> JitInfo:
     )
 
 
-def static_parameters(function: Callable[..., Any], info: JitInfo) -> frozenset[str]:
-    """Names of the static parameters, whichever way they were given."""
-    try:
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return frozenset(info.static_argnames)
+def named_for_jit(
+    function: Callable[..., Any], call: Call, jitted: Any, given: Mapping[str, Any]
+) -> tuple[tuple[NamedLeaf, ...], JitInfo]:
+    """Names the leaves of a call of a jitted function; each static argument is one leaf without an index.
+
+    Args:
+        function: The Python function beneath.
+        call: Its arguments.
+        jitted: What ``jax.jit`` returned.
+        given: The options the plugin passed to it.
+    """
+    info = jit_info(jitted, given)
+    names = positional_names(function, len(call.args))
     by_number = {names[n] for n in info.static_argnums if -len(names) <= n < len(names)}
-    return frozenset(by_number | set(info.static_argnames))
+    return named_leaves(function, call, by_number | set(info.static_argnames)), info
 
 
 def _numbers(value: Any) -> tuple[int, ...]:

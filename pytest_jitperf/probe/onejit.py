@@ -12,13 +12,15 @@ from pytest_jitperf.measurement import Program
 
 from . import clock
 from .block import collector_off
-from .counts import compile_log, python_calls
+from .compilelog import CompileLog, compile_log
+from .counts import python_calls
 from .flat import over_arrays
-from .inputs import Call, named_leaves, text_of
-from .jitinfo import jit_info, static_parameters
+from .inputs import Call, text_of
+from .jitinfo import named_for_jit
 from .lock import DeviceLock
+from .optimised import program_digest
 from .parts import Parts, donated_positions, relative_unit, repeat_while_cheap
-from .program import captured_literals, exported_program, program_digest
+from .program import exported_program
 from .stages import ColdStages, cold_stages, cold_trace, timed
 from .subject import Subject, refuse_odd_result
 
@@ -41,14 +43,12 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
     """
     parts = Parts()
     jitted, inputs = subject.built.call, subject.inputs
-    info = jit_info(jitted, subject.built.given)
-    named = named_leaves(subject.built.function, inputs, static_parameters(subject.built.function, info))
+    named, info = named_for_jit(subject.built.function, inputs, jitted, subject.built.given)
     dynamic = [leaf for leaf in named if leaf.index >= 0]
     parts.inputs = text_of(named)
     parts.host["leaves"] = len(inputs.leaves)
 
-    with compile_log() as log:
-        stages, calls = _first_stages(subject, lock)
+    stages, calls, log = _first_stages(subject, lock)
     parts.add_calls("trace_calls", calls)
     parts.host["compilations"] = len(log.user)
     parts.host["primitive_compilations"] = len(log.primitives)
@@ -66,7 +66,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
             rounds = repeat_while_cheap(
                 lambda: cold_stages(jitted, inputs.args, inputs.kwargs), stages, _RECORD_SECONDS, _RECORD_ROUNDS
             )
-    result = subject.call(subject.prepare())
+    result = subject.call(subject.expendable())
     refuse_odd_result(result, subject.built.function)
     subject.wait(result)
     parts.add_warm(subject, lock)
@@ -86,30 +86,34 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
         parts.program = Program(fingerprint=None, inputs=text, no_artifact=str(error), options=info.compiler_options)
     else:
         parts.program = parts.add_flat("", flat, {})
-    # Sorted: under "both" the helpers stand elsewhere in the lowering than under "outer".
-    literals = sorted(captured_literals(stages.lowered.as_text()))
-    parts.program = replace(parts.program, optimised=program_digest(stages.compiled.as_text(), literals))
+    optimised = stages.compiled.as_text()
+    if optimised:
+        parts.program = replace(parts.program, optimised=program_digest(optimised, stages.lowered.as_text()))
     # Last, since it empties the caches that the warm calls needed.
     parts.add_stages(rounds, relative_unit(lock))
     return parts, result
 
 
-def _first_stages(subject: Subject, lock: DeviceLock) -> tuple[ColdStages, int | None]:
-    """Cold stages and the count of Python calls in a cold trace.
+def _first_stages(subject: Subject, lock: DeviceLock) -> tuple[ColdStages, int | None, CompileLog]:
+    """Cold stages, the count of Python calls in a cold trace, and what was compiled on the way.
 
     The first trace pays for what Python loads and caches once, so neither its time nor its count is used, unless it
     was so dear that tracing again only for the clock would be a waste.
     """
     jitted, inputs = subject.built.call, subject.inputs
     with lock.held(), collector_off():
-        first, _ = cold_trace(jitted, inputs.args, inputs.kwargs)
+        with compile_log() as log:
+            first, _ = cold_trace(jitted, inputs.args, inputs.kwargs)
         jax.clear_caches()
+        # Not within a log, whose own calls would be counted.
         calls, traced = python_calls(lambda: jitted.trace(*inputs.args, **inputs.kwargs))
         if first.wall < _DEAR_TRACE_SECONDS:
-            return cold_stages(jitted, inputs.args, inputs.kwargs), calls
-        lower, lowered = timed(traced.lower, clock.thread_time_ns)
-        xla, compiled = timed(lowered.compile, clock.process_time_ns)
-        return ColdStages(first, lower, xla, traced, lowered, compiled), calls
+            with compile_log() as log:
+                return cold_stages(jitted, inputs.args, inputs.kwargs), calls, log
+        with compile_log(log):
+            lower, lowered = timed(traced.lower, clock.thread_time_ns)
+            xla, compiled = timed(lowered.compile, clock.process_time_ns)
+        return ColdStages(first, lower, xla, traced, lowered, compiled), calls, log
 
 
 def relative_again(subject: Subject) -> dict[str, float]:

@@ -13,8 +13,9 @@ from pytest_jitperf.measurement import Program, Sample
 
 from . import counts
 from .block import collector_off
+from .costs import program_costs
 from .lock import DeviceLock
-from .program import FlatProgram, program_costs
+from .program import FlatProgram
 from .race import sample
 from .stages import ColdStages, Seconds, reference_trace_seconds
 from .subject import Subject
@@ -87,7 +88,7 @@ class Parts:
         return Program(
             fingerprint=flat.fingerprint,
             inputs=flat.inputs,
-            artifact=flat.serialized(),
+            artifact=flat.raw,
             exact=exact,
             donated=flat.donated,
             options=flat.options,

@@ -28,9 +28,14 @@ __all__ = ["Side", "paired_costs", "race", "sample"]
 
 Pin = Callable[[random.Random], AbstractContextManager[bool]]
 
-# Rounds are made short enough for 40 of them in the time given; a clear case takes 14 to 17.
+# Rounds are made short enough for 40 of them in the time given; a clear case takes 14 to 18.
 _ROUNDS_WANTED = 40
-_ROUNDS_FOR_MEDIAN = 18
+_ROUNDS_FOR_MEDIAN = 20
+# The part of the error that the first of two stages may use.
+_FIRST_STAGE = 0.75
+# Threads that spin while they wait for each other can be a thousand times slower on a busy machine than on one core of
+# it. Slow calls go to one core if one of them shows that they are of this kind.
+_MUCH_FASTER = 3.0
 
 # Blocks of slow calls get their warm call as long as six rounds fit with it.
 _ROUNDS_WORTH_WARMING = 6
@@ -66,9 +71,10 @@ def race(
     clock's decides if the wall clock's estimate lies on the same side. An interval that lies wholly apart from the
     first stage's decides nothing: one core does not notice a program that has lost its parallelism.
 
-    Of slow calls, fewer than 18 rounds fit in the time (36, with two stages). They are judged in one stage by a t
-    interval, from the third to the eighth round on, also with both clocks, but for the CPU clock's right to object.
-    Three rounds are run even if they take up to three times as long as allowed.
+    Of slow calls, fewer than 20 rounds fit in the time (40, with two stages). They are judged by a t interval, from the
+    third to the eighth round on, also with both clocks, but for the CPU clock's right to object; and they stay on all
+    cores unless a call on one core turns out to be several times as fast. Three rounds are run even if they take up
+    to three times as long as allowed.
 
     Args:
         new: The side in question.
@@ -124,45 +130,50 @@ class _Race:
     def run(self) -> Ratio:
         costs = self.costs()
         paces = self.paces(costs)
-        needed = _ROUNDS_FOR_MEDIAN * (2 if self.pin else 1)
-        if self.fitting(paces, self.max_seconds) < needed:
-            return self.few_rounds(costs, paces)
-        if self.pin is None:
-            return self.go_on(Rounds(), paces, Rule(interval=median_rule(self.error)), self.max_seconds)
-        return self.two_stages(paces, self.pin)
-
-    def two_stages(self, paces: tuple[Pace, Pace], pin: Pin) -> Ratio:
-        """Fast calls on the CPU: first on all cores, then on one, with half of the error each."""
-        rule = Rule(interval=median_rule(self.error / 2))
         rounds = Rounds()
+        stages = 2 if self.pin else 1
+        error = self.error * _FIRST_STAGE if self.pin else self.error
+        fast = self.fitting(paces, self.max_seconds) >= stages * _ROUNDS_FOR_MEDIAN
+        if fast:
+            rule = Rule(interval=median_rule(error))
+        else:
+            if self.fitting(paces, self.max_seconds) < _ROUNDS_WORTH_WARMING:
+                paces = replace(paces[0], warm=0), replace(paces[1], warm=0)
+                # As the calls need no warming up, those that told the cost were a round already.
+                rounds.add(costs[0].call / costs[1].call, costs[0].cpu, costs[1].cpu)
+            fitting = self.fitting(paces, self.max_seconds)
+            rule = Rule(interval=few_rule(error / stages, fitting), cpu=self.pin is not None)
+        if self.pin is None:
+            return self.go_on(rounds, paces, rule, self.max_seconds)
         first = self.go_on(rounds, paces, rule, self.max_seconds / 2)
-        if first.decided:
+        if first.decided or first.rounds < FEW_ROUNDS:
             return first
-        with pin(self.rng) as pinned:
-            if not pinned:
-                return self.go_on(rounds, paces, rule, self.max_seconds)
-            self.progress("race: undecided on all cores, now on one")
-            paces = self.paces(self.costs())
-            fitting = self.fitting(paces, self.max_seconds - self.seconds())
-            error = self.error / 4
-            interval = median_rule(error) if fitting >= _ROUNDS_FOR_MEDIAN else few_rule(error, fitting)
-            rule = Rule(interval=interval, statistic=min, cpu=True, one_core=True)
-            second = replace(self.go_on(Rounds(), paces, rule, self.max_seconds), one_core=True)
+        with self.pin(self.rng) as pinned:
+            if pinned and (fast or self.call_of_old() * _MUCH_FASTER < costs[1].call):
+                return replace(self.weighed(first, self.one_core()), seconds=self.seconds())
+        return self.go_on(rounds, paces, rule, self.max_seconds)
+
+    def one_core(self) -> Ratio:
+        """The second stage, with all threads on one core already."""
+        self.progress("race: undecided on all cores, now on one")
+        until = max(self.max_seconds, self.seconds() + self.max_seconds / 2)
+        paces = self.paces(self.costs())
+        fitting = self.fitting(paces, until - self.seconds())
+        error = self.error * (1 - _FIRST_STAGE) / 2
+        interval = median_rule(error) if fitting >= _ROUNDS_FOR_MEDIAN else few_rule(error, fitting)
+        rule = Rule(interval=interval, statistic=min, cpu=True, one_core=True)
+        return replace(self.go_on(Rounds(), paces, rule, until), one_core=True)
+
+    def weighed(self, first: Ratio, second: Ratio) -> Ratio:
+        """Which stage speaks for the race."""
         apart = second.low > first.high or second.high < first.low
         if second.decided and not apart:
             return second
         contradicted = math.log(second.low) > self.limit or math.log(second.high) < self.limit
         return first if contradicted else min(first, second, key=lambda ratio: ratio.high / ratio.low)
 
-    def few_rounds(self, costs: tuple[Cost, Cost], paces: tuple[Pace, Pace]) -> Ratio:
-        """Slow calls: one stage, a t interval."""
-        rounds = Rounds()
-        if self.fitting(paces, self.max_seconds) < _ROUNDS_WORTH_WARMING:
-            paces = replace(paces[0], warm=0), replace(paces[1], warm=0)
-            # As the calls need no warming up, those that told the cost were a round already.
-            rounds.add(costs[0].call / costs[1].call, costs[0].cpu, costs[1].cpu)
-        interval = few_rule(self.error / 2 if self.pin else self.error, self.fitting(paces, self.max_seconds))
-        return self.go_on(rounds, paces, Rule(interval=interval, cpu=self.pin is not None), self.max_seconds)
+    def call_of_old(self) -> float:
+        return cost_of(self.old, self.block, self.clocks).call
 
     def costs(self) -> tuple[Cost, Cost]:
         return in_random_order(
@@ -192,7 +203,7 @@ class _Race:
             if rounds.wall:
                 interval, decided = rule.judge(rounds, self.limit)
                 count, seconds = len(rounds.wall), self.seconds()
-                late = seconds >= until * (1 if count >= FEW_ROUNDS else _OVERTIME)
+                late = seconds >= (until if count >= FEW_ROUNDS else self.max_seconds * _OVERTIME)
                 if decided or late or count >= _MOST_ROUNDS:
                     break
                 if seconds - told >= _PROGRESS_SECONDS:

@@ -86,16 +86,15 @@ class Subject:
         return Side(prepare=self.prepare, call=self.call)
 
     def expendable(self) -> Call:
-        """Arguments for the first call: copies, since it is not known yet what it overwrites."""
-        return copied(self.inputs) if self.make_args is None else self.prepare()
+        """Copies of the inputs for a first call, of which it is not known yet what it overwrites."""
+        return copied(self.inputs)
 
     def first_call(self, call: Call) -> Any:
         """The first call, on ``expendable()`` arguments; remembers which of them it overwrote."""
         result = self.call(call)
         refuse_odd_result(result, self.built.function)
         self.wait(result)
-        if self.make_args is None:
-            self.donated = deleted(call)
+        self.donated = deleted(call)
         return result
 
 
@@ -105,14 +104,19 @@ def refuse_odd_result(result: Any, function: Callable[..., Any]) -> None:
     Raises:
         MeasurementError: A leaf is a generator, coroutine or iterator.
     """
-    for leaf in jax.tree.leaves(result):
-        if inspect.iscoroutine(leaf):
-            leaf.close()
-        if inspect.isgenerator(leaf) or inspect.isawaitable(leaf) or inspect.isasyncgen(leaf):
-            raise MeasurementError(
-                f"{name_of(function)} returned a {type(leaf).__name__}: nothing was computed yet, so there is nothing "
-                "to measure. Return arrays."
-            )
+    # Named as leaves, for JAX warns where it finds an iterable among them by itself.
+    found = [leaf for leaf in jax.tree.leaves(result, is_leaf=_is_to_be_computed) if _is_to_be_computed(leaf)]
+    for leaf in filter(inspect.iscoroutine, found):
+        leaf.close()  # else Python warns that it was never awaited
+    if found:
+        raise MeasurementError(
+            f"{name_of(function)} returned a {type(found[0]).__name__}: nothing was computed yet, so there is nothing "
+            "to measure. Return arrays."
+        )
+
+
+def _is_to_be_computed(value: Any) -> bool:
+    return inspect.isgenerator(value) or inspect.isawaitable(value) or inspect.isasyncgen(value)
 
 
 def as_call(made: Any) -> Call:
@@ -123,13 +127,16 @@ def as_call(made: Any) -> Call:
 
 
 def placed(args: tuple[Any, ...], kwargs: Mapping[str, Any], device: jax.Device, asked: str) -> Call:
-    """Arguments on the device of the measurement."""
-    placed_args, placed_kwargs = devices.place((args, dict(kwargs)), device, asked)
-    call = Call(placed_args, placed_kwargs)
-    gone = deleted(call)
+    """Arguments on the device of the measurement.
+
+    Raises:
+        MeasurementError: An argument no longer exists, or is spread over several devices.
+    """
+    gone = deleted(Call(args, kwargs))
     if gone:
         raise MeasurementError(
             f"argument leaf {gone[0]} was deleted (donated) before it was measured. Build the arguments in the test, "
             "or give make_args=."
         )
-    return call
+    placed_args, placed_kwargs = devices.place((args, dict(kwargs)), device, asked)
+    return Call(placed_args, placed_kwargs)

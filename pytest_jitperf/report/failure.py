@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from pytest_jitperf.judge.outcome import Outcome, Verdict
+import shlex
+
+from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
 from pytest_jitperf.measurement import Measurement
 
 __all__ = ["accept_command", "failure_text"]
 
+# What recording anew puts right. An update holds budgets, results and faster_than as ever, and more time is what an
+# inconclusive race needs.
 _ACCEPTABLE = frozenset(
-    {Outcome.REGRESSED, Outcome.NEW, Outcome.INPUTS_CHANGED, Outcome.ENVIRONMENT_CHANGED, Outcome.NOT_GATED}
+    {
+        Outcome.IMPROVED,
+        Outcome.NEW,
+        Outcome.NOT_GATED,
+        Outcome.ENVIRONMENT_CHANGED,
+        Outcome.INPUTS_CHANGED,
+        Outcome.REGRESSED,
+    }
 )
 _LINES_OF_WHY = 2
+_SPECIAL = frozenset('"$`\\!')
 
 
 def accept_command(nodeid: str) -> str:
-    """The command that records this item's numbers as its baseline."""
-    quoted = nodeid.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
-    return f'pytest "{quoted}" --jitperf-update'
+    """The command that records this item's numbers as its baseline, quoted for a POSIX shell."""
+    quoted = shlex.quote(nodeid) if _SPECIAL & {*nodeid} else f'"{nodeid}"'
+    return f"pytest {quoted} --jitperf-update"
 
 
 def failure_text(
@@ -25,7 +37,7 @@ def failure_text(
     """Writes the failure of one measurement.
 
     Args:
-        verdict: What fails; under strict, where no finding fails by itself, the worst one.
+        verdict: What fails; under strict, where no finding fails by itself, all that is unsettled.
         nodeid: Of the item.
         strategy: Name of the strategy.
         measured: The measurement, or None where there is none.
@@ -35,30 +47,29 @@ def failure_text(
     Returns:
         Several lines, the first of which says what failed.
     """
-    failures = verdict.failures or (verdict.worst,)
+    failures = verdict.failures or verdict.unsettled or (verdict.worst,)
     lines = [failures[0].sentence]
     device = f", device {measured.device_kind}" if measured is not None else ""
     lines.append(f"  strategy {strategy}{device}; {where}")
-    for each in failures[1:]:
-        lines.append(f"  also  {each.sentence}")
+    lines += [f"  also  {each.sentence}" for each in failures[1:]]
     why = verdict.why if verbose else verdict.why[:_LINES_OF_WHY]
     lines += [f"  why   {line}" for line in why]
     if len(why) < len(verdict.why):
         lines.append(f"        ({len(verdict.why) - len(why)} more with -vv)")
-    rules = dict.fromkeys(each.rule for each in failures if each.rule)
-    lines += [f"  rule  {rule}" for rule in rules]
-    unconfirmed = [
-        each
-        for each in failures
-        if each.metric == "run"
-        and each.ratio is not None
-        and each.outcome is Outcome.REGRESSED
-        and not each.ratio.confirmed
-    ]
-    if unconfirmed:
-        lines.append("  note  not confirmed with fresh executables: the time for extra compiling was used up")
-    if measured is not None:
-        lines += [f"  note  {note}" for note in measured.notes]
-    if any(each.outcome in _ACCEPTABLE for each in failures):
+    lines += [f"  rule  {rule}" for rule in dict.fromkeys(each.rule for each in failures if each.rule)]
+    if any(_unconfirmed(each) for each in failures):
+        lines.append(
+            "  note  not confirmed with fresh executables: the time for extra compiling was used up; "
+            "--jitperf-max-compile gives it more"
+        )
+    notes = (*measured.notes, *verdict.notes) if measured is not None else verdict.notes
+    lines += [f"  note  {note}" for note in notes]
+    if all(each.outcome in _ACCEPTABLE for each in failures):
         lines.append(f"  accept it with   {accept_command(nodeid)}")
     return "\n".join(lines)
+
+
+def _unconfirmed(finding: Finding) -> bool:
+    """Whether a race alone says so; compile times have their repeats within."""
+    regressed = finding.metric == "run" and finding.outcome is Outcome.REGRESSED
+    return regressed and finding.ratio is not None and not finding.ratio.confirmed

@@ -32,7 +32,9 @@ class Progress:
         if seconds < _QUIET_SECONDS:
             return
         self.end()
-        shown = f" [{text[:_MOST_LETTERS]}, {seconds:.0f} s]"
+        # ASCII, so that as many letters are taken away as were shown, whatever the terminal's encoding.
+        plain = text.encode("ascii", "backslashreplace").decode("ascii")
+        shown = f" [{plain[:_MOST_LETTERS]}, {seconds:.0f} s]"
         self._write(shown)
         self._shown = len(shown)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from tabulate import tabulate
 
-from pytest_jitperf.judge.outcome import Effect, Outcome
+from pytest_jitperf.judge.outcome import Outcome
 from pytest_jitperf.row import Row
 from pytest_jitperf.session import Written
 from pytest_jitperf.strategies import BUILTIN
@@ -17,7 +18,23 @@ from pytest_jitperf.units import Unit, format_quantity
 __all__ = ["count_line", "heading", "table", "written_lines"]
 
 _WIDTH = 80
-_HEADERS = ("", "compile", "run", "launches", "", "")
+_HEADERS = ("", "compile", "run", "launches")
+_WAYS = (
+    ("same program", "same program"),
+    ("race", "raced"),
+    ("counts", "by counts"),
+    ("stored times", "by stored times"),
+    ("limits", "by limits"),
+)
+# Why a row is not gated.
+_REASONS = (
+    (Outcome.REFERENCE, "reference"),
+    (Outcome.NEW, "without a baseline"),
+    (Outcome.INPUTS_CHANGED, "with changed inputs"),
+    (Outcome.ENVIRONMENT_CHANGED, "in a changed environment"),
+    (Outcome.INCONCLUSIVE, "inconclusive"),
+    (Outcome.NOT_GATED, "not gated"),
+)
 
 
 def heading(rows: Sequence[Row]) -> str:
@@ -30,21 +47,22 @@ def heading(rows: Sequence[Row]) -> str:
 def table(rows: Iterable[Row]) -> list[str]:
     """The lines of the table: per device and test, one line per strategy.
 
-    Strategies stand in the order of the built-in ones, others after them by name, whatever order they ran in.
+    Strategies stand in the order of the built-in ones, others after them by name, whatever order they ran in. What did
+    not run for lack of a device comes last.
     """
-    ordered = sorted(rows, key=lambda row: (row.device_kind, row.file, row.test, row.measurement, _place(row)))
-    many_kinds = len({row.device_kind for row in ordered}) > 1
+    ordered = sorted(rows, key=lambda row: (*_group(row), _place(row)))
+    many_kinds = len({row.device_kind for row in ordered if row.device_kind}) > 1
     lines: list[str] = []
-    for (kind, file, test, measurement), group in groupby(
-        ordered, key=lambda row: (row.device_kind, row.file, row.test, row.measurement)
-    ):
+    for _, group in groupby(ordered, key=_group):
         found = list(group)
-        name = f"{file}::{test}" + (f" / {measurement}" if measurement != "main" else "")
-        lines.append(f"{name}  ({kind})" if many_kinds and kind else name)
-        cells = [_cells(row, found) for row in found]
+        first = found[0]
+        name = f"{first.file}::{first.test}" + (f" / {first.measurement}" if first.measurement != "main" else "")
+        lines.append(_one_line(f"{name}  ({first.device_kind})" if many_kinds and first.device_kind else name))
+        several = len({row.device for row in found}) > 1
+        cells = [_cells(row, found, several) for row in found]
         printed = tabulate(
             [each[:4] for each in cells],
-            headers=_HEADERS[:4],
+            headers=_HEADERS,
             tablefmt="plain",
             colalign=("left", "right", "right", "right"),
             disable_numparse=True,
@@ -55,97 +73,105 @@ def table(rows: Iterable[Row]) -> list[str]:
     return lines
 
 
+def _group(row: Row) -> tuple[bool, str, str, str, str]:
+    return not row.device_kind, row.device_kind, row.file, row.test, row.measurement
+
+
 def _with_verdict(line: str, word: str, note: str) -> list[str]:
     """The verdict behind the numbers; what does not fit in 80 columns goes below, indented."""
     whole = f"{line}   {word}{'   ' if note else ''}{note}".rstrip()
     if len(whole) <= _WIDTH or not note:
         return [whole]
-    lines = [f"{line}   {word}".rstrip()]
-    words = note.split(" ")
-    current = "     "
-    for each in words:
-        if len(current) + 1 + len(each) > _WIDTH and current.strip():
-            lines.append(current)
-            current = "     "
-        current = f"{current} {each}"
-    return [*lines, current]
+    return [f"{line}   {word}".rstrip(), *_wrapped(note, "      ")]
 
 
-def _cells(row: Row, group: Sequence[Row]) -> tuple[str, str, str, str, str, str]:
-    notes = [row.note] if row.note and row.outcome != Outcome.OK_SAME.value else []
-    twin = next((other for other in group if other is not row and _is_twin(row, other)), None)
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines of at most 80 columns; a word that is longer has a line of its own."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _cells(row: Row, group: Sequence[Row], several_devices: bool) -> tuple[str, ...]:
+    notes = [row.note] if row.note else []
+    twin = next((other for other in group if _is_twin(row, other)), None)
     if twin is not None:
         notes.append(f"same program as {twin.strategy}")
-    notes += [note for note in row.notes if row.outcome != Outcome.NO_DEVICE.value]
+    notes += row.notes
     return (
-        row.strategy,
+        f"{row.strategy} {row.device}" if several_devices else row.strategy,
         format_quantity(row.compile, Unit.SECONDS),
         format_quantity(row.run, Unit.SECONDS),
         format_quantity(row.launches, Unit.COUNT),
         row.outcome,
-        "; ".join(notes),
+        _one_line("; ".join(notes)),
     )
 
 
 def _is_twin(row: Row, other: Row) -> bool:
-    return bool(row.optimised) and row.optimised == other.optimised and _place(other) < _place(row)
+    same = row.optimised == other.optimised and row.device == other.device
+    return bool(row.optimised) and same and _place(other)[:2] < _place(row)[:2]
 
 
-def _place(row: Row) -> tuple[int, str]:
-    return (BUILTIN.index(row.strategy), "") if row.strategy in BUILTIN else (len(BUILTIN), row.strategy)
+def _place(row: Row) -> tuple[int, str, str]:
+    if row.strategy in BUILTIN:
+        return BUILTIN.index(row.strategy), "", row.device
+    return len(BUILTIN), row.strategy, row.device
+
+
+def _one_line(text: str) -> str:
+    """Control characters of ids and messages escaped."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def count_line(rows: Sequence[Row], unmeasured: int, update: bool) -> list[str]:
     """The closing lines: how many were measured, how many gated and how, and why any was not.
+
+    Each row is gated or counted under the reason why not; those that failed are among them.
 
     Args:
         rows: All rows of the run.
         unmeasured: Marked items that gave no row.
         update: Whether the run records instead of gating.
     """
+    absent = sum(row.outcome == Outcome.NO_DEVICE.value for row in rows)
     measured = [row for row in rows if row.outcome != Outcome.NO_DEVICE.value]
-    gated = [row for row in measured if row.gated_by]
-    ways = [
-        (sum(row.gated_by == "same program" for row in gated), "same program"),
-        (sum(row.gated_by == "race" for row in gated), "raced"),
-        (sum(row.gated_by == "counts" for row in gated), "by counts"),
-        (sum(row.gated_by == "stored times" for row in gated), "by stored times"),
-    ]
-    how = ", ".join(f"{count} {word}" for count, word in ways if count)
     parts = [f"{len(measured)} measured"]
     if not update:
-        parts.append(f"{len(gated)} gated{f' ({how})' if how else ''}")
-        for outcome, text in (
-            (Outcome.REFERENCE, "reference"),
-            (Outcome.NEW, "without a baseline"),
-            (Outcome.INPUTS_CHANGED, "with changed inputs"),
-            (Outcome.ENVIRONMENT_CHANGED, "in a changed environment"),
-            (Outcome.INCONCLUSIVE, "inconclusive"),
-            (Outcome.NOT_GATED, "not gated"),
-        ):
-            count = sum(row.outcome == outcome.value for row in measured)
-            if count or outcome is Outcome.NEW:
-                parts.append(f"{count} {text}")
-        failed = sum(Outcome(row.outcome).effect is Effect.FAIL for row in measured)
-        if failed:
-            parts.append(f"{failed} failed")
-    absent = len(rows) - len(measured)
+        parts += _gated(measured)
+    failed = sum(row.failed for row in measured)
+    if failed:
+        parts.append(f"{failed} failed{' and not recorded' if update else ''}")
     if absent:
         parts.append(f"{absent} skipped (no such device)")
     if unmeasured:
         parts.append(f"{unmeasured} not measured (skipped or failed before)")
-    lines = [", ".join(parts)]
-    moved = sum(row.moved and Outcome(row.outcome).effect is not Effect.FAIL for row in measured)
+    lines = _wrapped(", ".join(parts))
+    moved = sum(row.moved and not row.failed for row in measured)
     if moved and not update:
-        lines.append(
-            f"{moved} {'program has' if moved == 1 else 'programs have'} moved on since recorded and will be raced in "
-            "every run; record with --jitperf-update"
+        moves = "program has" if moved == 1 else "programs have"
+        lines += _wrapped(
+            f"{moved} {moves} moved on since recorded and will be raced in every run; record with --jitperf-update"
         )
     compiles = sum(row.compiles for row in measured)
-    cut = [sentence for row in measured for sentence in row.cut]
+    cut = dict.fromkeys(sentence for row in measured for sentence in row.cut)
     if cut:
-        lines.append(f"{compiles} extra compilations; cut for lack of time: {', '.join(dict.fromkeys(cut))}")
+        extra = "1 extra compilation" if compiles == 1 else f"{compiles} extra compilations"
+        lines += _wrapped(f"{extra}; cut for lack of time: {', '.join(cut)}")
     return lines
+
+
+def _gated(measured: Sequence[Row]) -> list[str]:
+    reasons = {outcome.value for outcome, _ in _REASONS}
+    gated = [row for row in measured if row.gated_by and row.outcome not in reasons]
+    ways = [(sum(row.gated_by == way for row in gated), word) for way, word in _WAYS]
+    how = ", ".join(f"{count} {word}" for count, word in ways if count)
+    parts = [f"{len(gated)} gated{f' ({how})' if how else ''}"]
+    for outcome, text in _REASONS:
+        count = sum(row.outcome == outcome.value for row in measured)
+        if count or outcome is Outcome.NEW:
+            parts.append(f"{count} {text}")
+    return parts
 
 
 def written_lines(written: Written, shown: Callable[[Path], str]) -> list[str]:
@@ -162,12 +188,14 @@ def written_lines(written: Written, shown: Callable[[Path], str]) -> list[str]:
         removed = f", {len(result.removed)} removed" if result.removed else ""
         lines.append(f"{name}: {len(result.changed)} written{unchanged}{removed}")
         for key, changes in result.changed.items():
-            lines.append(f"  {key}: {changes[0] if len(changes) == 1 else ''}".rstrip())
-            if len(changes) > 1:
-                lines += [f"    {change}" for change in changes]
+            if len(changes) == 1:
+                lines.append(f"  {key}: {changes[0]}")
+            else:
+                lines += [f"  {key}:", *(f"    {change}" for change in changes)]
         lines += [f"  {key}: removed" for key in result.removed]
     for path, keys in written.orphans.items():
         names = ", ".join(str(key) for key in keys[:5]) + (f" and {len(keys) - 5} more" if len(keys) > 5 else "")
-        lines.append(f"{shown(path)}: {len(keys)} without a test: {names}; remove with --jitperf-prune")
+        entries = "1 entry" if len(keys) == 1 else f"{len(keys)} entries"
+        lines.append(f"{shown(path)}: {entries} without a test: {names}; remove with --jitperf-prune")
     lines += [f"ERROR {error}" for error in written.errors]
     return lines

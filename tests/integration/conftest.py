@@ -1,7 +1,15 @@
 from __future__ import annotations
 
+import json
 import os
+import re
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 # pytester puts sys.modules back after each run in this process. Were jax first imported inside such a run, the next
 # one would import it a second time, and jaxlib aborts the process then.
@@ -24,6 +32,13 @@ def outside_any_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 def in_the_order_of_the_file(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pytest runs inside a test are not shuffled, unless the test asks for it with ``-p randomly``."""
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+
+
+@pytest.fixture(autouse=True)
+def without_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module rewritten within the same second is read again, and not its old bytecode."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 
 
 LIBRARY = """
@@ -54,6 +69,20 @@ def test_g(jitperf):
 """
 
 
+PRELUDE = """
+import jax
+import jax.numpy as jnp
+import pytest
+import library
+from pytest_jitperf import Strategy
+
+X = jnp.ones(8)
+"""
+
+# A line of pytest that begins another failure or another section.
+HEADLINE = re.compile(r"(_+|=+) (?P<title>.+) \1")
+
+
 class Project:
     """A small project with one marked test, in the folder of the pytester."""
 
@@ -69,6 +98,10 @@ class Project:
     def write_test(self, text: str) -> None:
         (self.pytester.path / "test_g.py").write_text(text)
 
+    def write_tests(self, body: str) -> None:
+        """Tests of a file that has the usual imports, and small inputs ``X``."""
+        self.write_test(PRELUDE + textwrap.dedent(body))
+
     @property
     def baseline(self) -> Path:
         return self.pytester.path / "__jitperf__" / "test_g.json"
@@ -79,7 +112,56 @@ class Project:
 
     def quick_run(self, *arguments: str) -> pytest.RunResult:
         """One run in this process."""
-        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+        with warnings.catch_warnings():
+            # Those of the pytest around it turn warnings into errors.
+            warnings.resetwarnings()
+            return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+
+    def record(self, *arguments: str) -> bytes:
+        """Records baselines in this process; returns the bytes of the file."""
+        result = self.quick_run("--jitperf-update", *arguments)
+        assert result.ret == pytest.ExitCode.OK
+        return self.baseline.read_bytes()
+
+    def entries(self) -> dict[str, Any]:
+        """The entries of the baseline by ``test / measurement / strategy``, all of one device."""
+        tests = json.loads(self.baseline.read_bytes())["tests"] if self.baseline.exists() else {}
+        return {
+            f"{test} / {measurement} / {strategy}": kinds
+            for test, measurements in tests.items()
+            for measurement, strategies in measurements.items()
+            for strategy, kinds in strategies.items()
+        }
+
+    def edit_baseline(self, edit: Callable[[dict[str, Any]], None]) -> bytes:
+        """Changes the baseline as somebody might by hand; returns its new bytes."""
+        document = json.loads(self.baseline.read_bytes())
+        edit(document["tests"])
+        self.baseline.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
+        return self.baseline.read_bytes()
+
+    def messages(self, result: pytest.RunResult) -> dict[str, str]:
+        """What a run said about each item that failed or had an error, by the item's name."""
+        found: dict[str, list[str]] = {}
+        current: list[str] = []
+        for line in result.outlines:
+            headline = HEADLINE.fullmatch(line)
+            if headline is not None:
+                current = []
+                if line.startswith("_"):
+                    found[headline["title"].rpartition(" ")[2]] = current
+            else:
+                current.append(line)
+        return {name: "\n".join(lines) for name, lines in found.items()}
+
+    def assert_messages(self, result: pytest.RunResult, expected: Mapping[str, str]) -> None:
+        """Exactly these items failed or had an error, each with a message like its pattern, brackets literal."""
+        found = self.messages(result)
+        told = {
+            name: fnmatchcase(found.get(name, ""), pattern.replace("[", "[[]")) or found.get(name)
+            for name, pattern in expected.items()
+        }
+        assert (told, sorted(expected)) == (dict.fromkeys(expected, True), sorted(found))
 
 
 @pytest.fixture

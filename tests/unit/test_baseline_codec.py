@@ -23,6 +23,7 @@ class Walk:
     first: Leg
     rest: Mapping[str, Leg] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    stops: tuple[int, ...] = ()
     rain: bool = False
     name: str = ""
 
@@ -31,12 +32,14 @@ WALK = Walk(
     first=Leg(metres=2.5, steps=3, colour="red"),
     rest={"home": Leg(metres=7.0)},
     counts={"3.11/0.10.2": {"dogs": 2}},
+    stops=(4, 2),
     rain=True,
 )
 JSON = {
     "first": {"metres": 2.5, "steps": 3, "colour": "red"},
     "rest": {"home": {"metres": 7}},
     "counts": {"3.11/0.10.2": {"dogs": 2}},
+    "stops": [4, 2],
     "rain": True,
 }
 
@@ -101,6 +104,8 @@ def test_what_is_not_a_usable_number_is_named_with_its_path(value: object, shown
         ({"first": {"metres": 1, "steps": 2.5}}, "first.steps is 2.5, expected a whole number of 0 or more"),
         ({"first": {"metres": 1}, "name": 5}, "name is 5, expected text"),
         ({"first": {"metres": 1}, "rain": 1}, "rain is 1, expected true or false"),
+        ({"first": {"metres": 1}, "stops": 3}, "stops is 3, expected a list"),
+        ({"first": {"metres": 1}, "stops": [3, None]}, "stops[1] is null, expected a whole number of 0 or more"),
         ({"first": {"metres": 1, "colour": "green"}}, 'first.colour is "green", expected red or blue'),
         ({"first": {"metres": 1, "colour": "red\n"}}, 'first.colour is "red\\n", expected red or blue'),
         (
@@ -127,14 +132,16 @@ def test_unknown_keys_of_objects_are_kept_and_known_ones_replaced() -> None:
         "first": {"metres": 1, "steps": 9, "note": "also mine"},
         "rest": {"gone": {"metres": 5}, "home": {"metres": 5, "note": None}},
         "counts": {"a": {"gone": 1}},
+        "stops": [1, 2, 3],
     }
-    new = {"first": {"metres": 2}, "rest": {"home": {"metres": 6}}, "counts": {"a": {"dogs": 1}}}
+    new = {"first": {"metres": 2}, "rest": {"home": {"metres": 6}}, "counts": {"a": {"dogs": 1}}, "stops": [4]}
 
     assert keep_unknown(Walk, old, new) == {
         "note": "mine",
         "first": {"metres": 2, "note": "also mine"},
         "rest": {"home": {"metres": 6, "note": None}},
         "counts": {"a": {"dogs": 1}},
+        "stops": [4],
     }
 
 

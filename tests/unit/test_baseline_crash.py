@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -94,6 +95,31 @@ def test_processes_that_update_one_file_at_once_lose_nothing(tmp_path: Path) -> 
         f"{name} {n}".encode() for n in range(4) for name in names
     }
     assert {each.name for each in path.parent.iterdir()} == {"test_step.json", "programs"}
+
+
+def test_the_content_is_on_the_disk_before_the_name_and_the_name_before_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renaming first would leave an empty file after a power cut."""
+    steps: list[tuple[str, int, int]] = []
+    fsync, rename = os.fsync, os.replace
+
+    def noting_fsync(descriptor: int) -> None:
+        found = os.fstat(descriptor)
+        steps.append(("sync", found.st_ino, found.st_size if stat.S_ISREG(found.st_mode) else 0))
+        fsync(descriptor)
+
+    def noting_rename(source: Path, target: Path) -> None:
+        steps.append(("rename", os.stat(source).st_ino, os.stat(source).st_size))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", noting_fsync)
+    monkeypatch.setattr(os, "replace", noting_rename)
+    path = tmp_path / "b.json"
+    atomic.write(path, b"content")
+
+    file = path.stat().st_ino
+    assert steps == [("sync", file, 7), ("rename", file, 7), ("sync", tmp_path.stat().st_ino, 0)]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

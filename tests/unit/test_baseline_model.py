@@ -41,6 +41,8 @@ programs = st.builds(
     inputs=st.text(),
     exact=metrics,
     no_artifact=st.text(),
+    donated=st.lists(st.integers(0, 99), max_size=3).map(tuple),
+    options=st.dictionaries(st.text(), st.text(), max_size=2),
 )
 entries = st.builds(
     Entry,
@@ -123,6 +125,19 @@ def test_helpers_keep_their_own_inputs_and_metrics() -> None:
         "lib.f(f32[8])": StoredProgram(fingerprint=FINGERPRINT, artifact=name, inputs="x: f32[8]", exact={"flops": 8})
     }
     assert (entry.program, entry.host) == (None, {})
+
+
+def test_what_a_replay_must_be_told_again_is_stored_with_the_program() -> None:
+    program = Program(
+        fingerprint=FINGERPRINT, inputs="x: f32[8]", donated=(0, 2), options={"xla_backend_optimization_level": "0"}
+    )
+    entry, _ = entry_from_measurement(replace(MEASUREMENT, program=program))
+
+    assert to_json(entry)["program"] == {
+        "fingerprint": FINGERPRINT,
+        "donated": [0, 2],
+        "options": {"xla_backend_optimization_level": "0"},
+    }
 
 
 def test_equal_programs_share_one_file() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -197,6 +198,26 @@ def test_nothing_is_removed_while_a_baseline_is_unreadable(directory: Path, cont
     with pytest.raises(BaselineError, match=r"test_b\.json"):
         prune(directory)
     assert names(directory) == before
+
+
+def test_pruning_removes_what_killed_writers_left(directory: Path) -> None:
+    (program_directory(directory) / ".jitperf-0123.tmp").write_text("half")
+
+    prune(directory)
+
+    assert ".jitperf-0123.tmp" not in names(directory)
+
+
+def test_a_program_that_cannot_be_removed_is_named(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(BaselineError) as caught:
+        prune(directory)
+
+    path = program_directory(directory) / OTHER
+    assert str(caught.value) == f"{path} cannot be removed: Permission denied; check its permissions"
 
 
 def test_pruning_where_there_are_no_programs_does_nothing(tmp_path: Path) -> None:

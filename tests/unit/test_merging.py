@@ -172,10 +172,21 @@ def test_inner_list_replaces_and_inner_mapping_adds() -> None:
 
 
 def test_function_named_twice_is_one() -> None:
-    assert merge([own(inner=[first, first, "pkg.f", "pkg.f"])]).inner == (
+    class Net:
+        """A method is a new object whenever it is looked up."""
+
+        def call(self, x: Any) -> Any:
+            return x
+
+    net, name = Net(), "pkg.f"
+    again = "".join(["pkg", ".f"])
+
+    assert merge([own(inner=[first, name, net.call, first, again, net.call, Net().call])]).inner[:3] == (
         InnerTarget(first, None),
         InnerTarget("pkg.f", None),
+        InnerTarget(net.call, None),
     )
+    assert len(merge([own(inner=[first, name, net.call, first, again, net.call, Net().call])]).inner) == 4
 
 
 def test_callables_are_told_apart_without_comparing_them() -> None:

@@ -301,7 +301,7 @@ def test_what_is_undecided_at_half_the_time_is_decided_on_one_core(machine: Mach
         machine.side("old", **busy(machine, cores, 2e-3)),
         pin=cores.pin,
     )
-    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 17, about(ratio))
+    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 18, about(ratio))
     assert 2.5 < found.seconds < 3.5
     assert (cores.times, cores.pinned) == (1, False)
 
@@ -320,6 +320,24 @@ def test_on_one_core_the_fastest_call_of_a_block_counts(machine: Machine) -> Non
     )
     assert (found.decided, found.one_core, found.estimate, found.low) == (True, True, about(1.2), about(1.2))
     assert found.rounds < 25
+
+
+def test_the_time_is_up_on_one_core_too(machine: Machine) -> None:
+    """The ratio is the limit itself."""
+    side = machine.side("same", 1e-3)
+    found = machine.race(side, side, limit=1.0, pin=Cores().pin)
+    assert (found.decided, found.seconds) == (False, about(5.0, rel=0.01))
+
+
+def test_calls_that_one_core_makes_slow_are_judged_there_by_few_rounds(machine: Machine) -> None:
+    cores = Cores()
+
+    def call() -> float:
+        first = len(machine.log) <= 4
+        return 0.1 if cores.pinned else 0.02 * (1 if first else machine.rng.choice([1, 3]))
+
+    found = machine.race(machine.side("new", call), machine.side("old", call), pin=cores.pin)
+    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 5, about(1.0))
 
 
 def test_what_is_clear_on_all_cores_is_never_pinned(machine: Machine) -> None:
@@ -373,6 +391,35 @@ def test_a_platform_that_cannot_pin_races_on_to_the_end(machine: Machine) -> Non
     assert found.seconds == about(5.0, rel=0.01)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 1.2])
+def test_calls_that_are_slow_only_because_their_threads_wait_for_each_other_go_to_one_core(
+    machine: Machine, ratio: float
+) -> None:
+    cores = Cores()
+
+    def spins(seconds: float) -> Callable[[], float]:
+        return lambda: seconds if cores.pinned else seconds * machine.rng.choice([100, 1000, 2000])
+
+    found = machine.race(machine.side("new", spins(ratio * 1e-3)), machine.side("old", spins(1e-3)), pin=cores.pin)
+    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 18, about(ratio))
+    assert cores.times == 1
+
+
+def test_calls_that_are_no_faster_on_one_core_stay_on_all(machine: Machine) -> None:
+    cores = Cores()
+    seen = []
+
+    def call() -> float:
+        seen.append(cores.pinned)
+        return 0.3 * math.exp(machine.rng.gauss(0, 0.3))
+
+    found = machine.race(machine.side("new", call), machine.side("old", call), pin=cores.pin)
+    assert (found.decided, found.one_core) == (False, False)
+    assert seen.count(True) == 1
+    assert seen[-1] is False
+    assert found.seconds == about(5.0, abs=1.0)
+
+
 def test_without_a_pin_there_is_one_stage_which_needs_14_rounds(machine: Machine) -> None:
     found = machine.race(machine.side("new", 1e-3), machine.side("old", 1e-3), pin=None)
     assert (found.rounds, found.decided, found.one_core) == (14, True, False)
@@ -414,9 +461,9 @@ def test_a_cpu_clock_that_stands_still_is_no_witness() -> None:
 
 @pytest.mark.parametrize("ratio", [1.0, 1.3])
 def test_calls_of_a_second_are_decided_after_three_each(machine: Machine, ratio: float) -> None:
-    """A round varies by 2 % at least; 7.70 is the quantile of t with 4 + 2 degrees of freedom, an eighth of 0.001."""
+    """A round varies by 2 % at least; 8.12 is the quantile of t with 4 + 2 degrees of freedom for 3/32 of 0.001."""
     found = machine.race(machine.side("new", ratio), machine.side("old", 1.0))
-    half = 7.70 * 0.02 / math.sqrt(3)
+    half = 8.12 * 0.02 / math.sqrt(3)
     assert found == Ratio(
         estimate=about(ratio),
         low=about(ratio * math.exp(-half), rel=1e-3),
@@ -456,7 +503,9 @@ def test_the_cpu_clock_decides_on_slow_calls_unless_they_run_on_an_accelerator(
 def test_calls_of_20_s_are_made_once_each_and_leave_the_matter_open_with_the_resolution_of_a_single_round(
     machine: Machine,
 ) -> None:
-    found = machine.race(machine.side("new", 20.0), machine.side("old", 20.0))
+    cores = Cores()
+    found = machine.race(machine.side("new", 20.0), machine.side("old", 20.0), pin=cores.pin)
+    assert cores.times == 0
     assert (found.rounds, found.decided, found.seconds) == (1, False, about(40.0))
     assert sorted(machine.log) == ["new", "old"]
     assert 0.8 < found.low < 1.0 < found.high < 1.25

@@ -1,0 +1,148 @@
+"""Programs against those of the baseline: the one of a jitted strategy, or those of the helpers that Python drives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.judge.counts import exact_findings
+from pytest_jitperf.judge.environments import changed
+from pytest_jitperf.judge.evidence import Evidence
+from pytest_jitperf.judge.explain import cost_changes
+from pytest_jitperf.judge.outcome import Finding, Outcome
+from pytest_jitperf.judge.phases import phase_findings
+from pytest_jitperf.judge.ratios import largest_run_ratio, ratio_finding
+from pytest_jitperf.judge.times import compile_ratio, stored_time, trace_finding
+from pytest_jitperf.measurement import Comparison, Measurement, Program
+from pytest_jitperf.plan import Plan
+from pytest_jitperf.units import Unit, format_change
+
+__all__ = ["helper_findings", "program_findings"]
+
+
+def program_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> tuple[list[Finding], str]:
+    """Judges a strategy whose call starts one compiled program.
+
+    Returns:
+        The findings, and by what it was gated: ``"same program"``, ``"race"``, ``"stored times"`` or empty.
+    """
+    comparison = evidence.program
+    if comparison is None:
+        reason = "a wrong result is not compared" if evidence.wrong else "the program was not compared"
+        return [_not_gated(reason)], ""
+    phases = phase_findings(plan, measured, entry, comparison, evidence.trace_again)
+    if comparison.same:
+        findings = trace_finding(plan, measured, entry, evidence.trace_again)
+        return [*findings, *phases, _same(measured, entry, "the program")], "same program"
+    stored: list[Finding] = []
+    if comparison.run is None and comparison.cannot and plan.stored_times:
+        stored = stored_time(plan, measured, entry)
+    races = [
+        *_run(plan, comparison, measured.value("run")),
+        *compile_ratio(plan, measured, entry, comparison),
+        *phases,
+    ]
+    if any(each.outcome is not Outcome.NOT_GATED for each in stored):
+        note = f" (not raced: {comparison.cannot})"
+        return [*(replace(each, sentence=each.sentence + note) for each in stored), *races], "stored times"
+    return [*_not_compared(plan, comparison), *stored, *races], "race" if races else ""
+
+
+def helper_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> tuple[list[Finding], str]:
+    """Judges the program of each helper of a strategy that Python drives, as one program is judged.
+
+    Returns:
+        The findings, and by what it was gated: ``"same program"`` (all of them), ``"race"`` or empty.
+    """
+    findings: list[Finding] = []
+    same, raced = True, False
+    for key, name in _names(measured.helpers).items():
+        comparison, stored = evidence.helpers.get(key), entry.helpers.get(key)
+        if comparison is None or stored is None:
+            reason = "is not in the baseline" if stored is None else "was not compared"
+            found = [_not_gated(f"{key} {reason}", f"{name} {reason}")]
+        else:
+            found = _helper(plan, comparison, stored, measured.helpers[key], measured.unavailable)
+            found = [replace(each, short=f"{name}: {each.short}" if each.short else "") for each in found]
+            raced = raced or comparison.run is not None
+        same = same and comparison is not None and comparison.same
+        findings += [replace(each, sentence=f"helper {name}: {each.sentence}") for each in found]
+    vanished = {key: name for key, name in _names(entry.helpers).items() if key not in measured.helpers}
+    for key, name in vanished.items():
+        findings.append(_not_gated(f"helper {key} of the baseline was not called", f"{name} was not called"))
+    if same and not vanished and measured.helpers:
+        noun = "the helper's program" if len(measured.helpers) == 1 else "the helpers' programs"
+        return [*findings, _same(measured, entry, noun)], "same program"
+    return findings, "race" if raced else ""
+
+
+def _helper(
+    plan: Plan, comparison: Comparison, stored: StoredProgram, now: Program, unavailable: Mapping[str, str]
+) -> list[Finding]:
+    counts = exact_findings(plan, "program", stored.exact, now.exact, unavailable)
+    if comparison.same:
+        return counts
+    # Its first call is timed as a part of the whole, so there is no time of its own, only the ratio.
+    return [*counts, *_not_compared(plan, comparison, of_helper=True), *_run(plan, comparison, None, of_helper=True)]
+
+
+def _same(measured: Measurement, entry: Entry, noun: str) -> Finding:
+    plural = noun.endswith("s")
+    differs = changed(entry, measured.environment)
+    if not differs:
+        sentence = f"{noun} {'are' if plural else 'is'} the same as the baseline's"
+        return Finding(outcome=Outcome.OK_SAME, sentence=sentence)
+    effects = cost_changes(entry.exact, measured.exact)
+    old, new = entry.timed.get("run"), measured.timed.get("run")
+    if old is not None and new is not None and entry.environment.machine == measured.environment.machine:
+        effects.append(f"run {format_change(old.median, new.median, Unit.SECONDS)} on the same machine")
+    effect = f", but for {', '.join(effects)}" if effects else ""
+    return Finding(
+        outcome=Outcome.ENVIRONMENT_CHANGED,
+        sentence=f"environment changed: {differs}; {noun} before XLA {'are' if plural else 'is'} the same{effect}",
+        short=differs,
+    )
+
+
+def _not_compared(plan: Plan, comparison: Comparison, *, of_helper: bool = False) -> list[Finding]:
+    """What should have been compared and was not, with the reason."""
+    wanted = [
+        name
+        for name, ratio in (("run", comparison.run), ("compile", comparison.xla))
+        if ratio is None and _gated(plan, name, of_helper=of_helper)
+    ]
+    if not wanted and not (comparison.cannot and comparison.run is None):
+        return []
+    reason = comparison.cannot or "there was no time for it"
+    if comparison.run is None:
+        return [_not_gated(reason)]
+    return [replace(_not_gated(reason), sentence=f"{' and '.join(wanted)} not gated: {reason}", metric=wanted[0])]
+
+
+def _run(plan: Plan, comparison: Comparison, new: float | None, *, of_helper: bool = False) -> list[Finding]:
+    ratio = comparison.run
+    if ratio is None or not _gated(plan, "run", of_helper=of_helper):
+        return []
+    allowed = plan.allowed["run"]
+    old = new / ratio.estimate if new is not None and ratio.estimate > 0 else None
+    limit = largest_run_ratio(allowed.tolerance, new)
+    return [ratio_finding("run", ratio, limit, allowed.describe("run"), old=old, new=new)]
+
+
+def _gated(plan: Plan, metric: str, *, of_helper: bool) -> bool:
+    """A helper's run time is gated although that of the whole is not; its compile time never is."""
+    allowed = plan.allowed.get(metric)
+    return allowed is not None and (metric == "run" if of_helper else allowed.gated)
+
+
+def _not_gated(reason: str, short: str = "") -> Finding:
+    return Finding(outcome=Outcome.NOT_GATED, sentence=f"not gated: {reason}", short=short or reason)
+
+
+def _names(helpers: Mapping[str, object]) -> dict[str, str]:
+    """A short name for each key: without its signature, where there is no other with the same name."""
+    short = {key: key.partition("(")[0].rpartition(".")[2] for key in helpers}
+    often = Counter(short.values())
+    return {key: name if often[name] == 1 else f"{name}{key[key.find('(') :]}" for key, name in short.items()}

@@ -1,0 +1,22 @@
+"""Why JAX or XLA refused something, in one line."""
+
+from __future__ import annotations
+
+import re
+
+
+def one_line(error: BaseException) -> str:
+    """The error's type and the first line of what it says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
+
+
+def why_not_exported(error: Exception) -> str:
+    """A sentence for an error of ``jax.export``."""
+    text = str(error)
+    if "callback" in text:
+        return "it calls back into Python, which cannot be stored"
+    if "custom call" in text.lower() or "custom_call" in text:
+        target = re.search(r"[`'\"]([\w.$]+)[`'\"]", text)
+        return f"it holds a custom call that JAX does not keep stable ({target[1] if target else 'unnamed'})"
+    return f"it cannot be exported: {one_line(error)}"

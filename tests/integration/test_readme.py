@@ -1,0 +1,111 @@
+"""What the README shows is what the example project prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def example(pytester: pytest.Pytester) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__", ".pytest_cache", ".venv")
+    shutil.copytree(ROOT / "example_project", pytester.path / "example_project", ignore=ignored)
+    return pytester.path / "example_project"
+
+
+@pytest.fixture
+def same_jax(example: Path) -> None:
+    """Programs, and so the words of the output, are those of one jax version."""
+    baseline = json.loads((example / "tests" / "__jitperf__" / "test_waves.json").read_text(encoding="utf-8"))
+    recorded = baseline["tests"]["test_cascade"]["main"]["outer"]["cpu"]["environment"]["jax"]
+    if recorded != version("jax"):
+        pytest.skip(f"the example was recorded with jax {recorded}, here is {version('jax')}")
+
+
+def shown(name: str) -> list[str]:
+    """A block of the README, marked by a comment before it."""
+    match = re.search(rf"<!-- output: {name} -->\n```\n(.*?)```", README, re.DOTALL)
+    assert match, name
+    return comparable(match[1].splitlines())
+
+
+def comparable(lines: list[str]) -> list[str]:
+    """Lines without what varies from run to run: numbers, units of time, widths."""
+    joined: list[str] = []
+    for line in lines:
+        # A note that did not fit is printed below its line; where it fits depends on the width of the numbers.
+        if line.startswith("      ") and joined:
+            joined[-1] += " " + line.strip()
+        else:
+            joined.append(line)
+    without_time = [re.sub(r"\b(ns|us|ms|s)\b", "t", line) for line in joined]
+    return [" ".join(re.sub(r"\d[\d.,]*", "#", re.sub(r"[=_]{3,}", "=", line)).split()) for line in without_time]
+
+
+def part(lines: list[str], first: str, last: str) -> list[str]:
+    """Lines from the first that contains ``first`` to the next that contains ``last``."""
+    start = next(n for n, line in enumerate(lines) if first in line)
+    end = next(n for n, line in enumerate(lines[start:], start) if last in line)
+    return comparable(lines[start : end + 1])
+
+
+def test_the_marked_test_is_the_examples(example: Path) -> None:
+    block = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert block
+    assert block[1] in (example / "tests" / "test_waves.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("same_jax")
+def test_the_gate_of_the_example_prints_what_the_readme_shows(pytester: pytest.Pytester, example: Path) -> None:
+    result = pytester.runpytest_subprocess("example_project")
+
+    result.assert_outcomes(passed=18)
+    assert part(result.outlines, "jitperf: cpu", "measured") == shown("gate")
+
+
+@pytest.mark.usefixtures("same_jax")
+def test_the_failure_in_the_readme_is_the_one_of_a_dearer_helper(
+    pytester: pytest.Pytester, example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waves = example / "wavelab" / "waves.py"
+    text = waves.read_text(encoding="utf-8")
+    dearer = text.replace(
+        "return 2.0 * x + jnp.sin(x)", "return 2.0 * x + jnp.sin(jnp.arcsin(jnp.sin(x)))"
+    )
+    assert dearer != text
+    waves.write_text(dearer, encoding="utf-8")
+    monkeypatch.chdir(example)
+
+    result = pytester.run(
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/test_waves.py",
+        "-k",
+        "test_cascade and not depth",
+    )
+
+    assert part(result.outlines, "test_cascade[outer]", ": Regressed") == shown("failure")
+
+
+def test_every_option_of_the_readme_exists_and_none_is_left_out(
+    pytester: pytest.Pytester, same: Callable[[str], set[str]]
+) -> None:
+    result = pytester.runpytest_inprocess("--help")
+    assert same(result.stdout.str()) == same(README)
+
+
+@pytest.fixture
+def same() -> Callable[[str], set[str]]:
+    """The options named in a text."""
+    return lambda text: set(re.findall(r"--jitperf-[a-z]+(?:-[a-z]+)*", text))

@@ -1,0 +1,119 @@
+"""Counts of Python calls and of launches, and what they leave behind."""
+
+from __future__ import annotations
+
+import cProfile
+import functools
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.probe.counts import launches, python_calls
+
+X = jnp.linspace(0.0, 1.0, 64)
+
+
+def f(x: Any) -> Any:
+    return 2.0 * x + jnp.sin(x)
+
+
+def g(x: Any) -> Any:
+    y = f(f(x))
+    return jnp.exp(y) - x
+
+
+def inner(jitted_f: Any) -> Callable[[Any], Any]:
+    return lambda x: jnp.exp(jitted_f(jitted_f(x))) - x
+
+
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [(g, 8), (inner(jax.jit(f)), 4), (jax.jit(g), 1), (jax.jit(inner(jax.jit(f))), 1), (lambda x: x, 0)],
+)
+def test_launches_are_the_executables_that_one_call_starts(function: Any, count: int) -> None:
+    function(X)
+    assert [launches(lambda: function(X), jax.block_until_ready) for _ in range(2)] == [count, count]
+
+
+def test_launches_within_a_users_own_profile_are_refused_and_theirs_goes_on(tmp_path: Path) -> None:
+    with jax.profiler.trace(str(tmp_path)):
+        with pytest.raises(MeasurementError, match="a JAX profile is being taken already"):
+            launches(lambda: X + 1, jax.block_until_ready)
+        (X + 1).block_until_ready()
+    assert list(tmp_path.rglob("*.xplane.pb")) != []
+    assert launches(lambda: X + 1, jax.block_until_ready) == 1
+
+
+def test_a_call_that_raises_ends_the_profile() -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        launches(fail, jax.block_until_ready)
+    assert launches(lambda: X + 1, jax.block_until_ready) == 1
+
+
+def test_without_a_temporary_directory_there_is_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**options: Any) -> None:
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", fail)
+    with pytest.raises(MeasurementError, match="no temporary directory to write to"):
+        launches(lambda: X + 1, jax.block_until_ready)
+
+
+def three_calls() -> str:
+    def one() -> int:
+        return len("x")
+
+    return str(one())
+
+
+def test_python_calls_are_counted_exactly() -> None:
+    # three_calls, one, len, str (a type, whose calls are not seen), and the call that ends the counting.
+    assert python_calls(three_calls) == (4, "1")
+    assert python_calls(three_calls) == (4, "1")
+    assert python_calls(functools.partial(three_calls)) == (4, "1")
+
+
+def test_a_profile_function_is_put_back() -> None:
+    seen: list[str] = []
+
+    def users(frame: Any, event: str, arg: Any) -> None:
+        seen.append(event)
+
+    sys.setprofile(users)
+    try:
+        count, _ = python_calls(three_calls)
+        after = sys.getprofile()
+    finally:
+        sys.setprofile(None)
+    assert (count, after) == (4, users)
+
+
+def test_a_function_that_raises_leaves_no_profile_function() -> None:
+    with pytest.raises(ZeroDivisionError):
+        python_calls(lambda: 1 // 0)
+    assert sys.getprofile() is None
+
+
+def test_a_profiler_written_in_c_is_left_alone() -> None:
+    profiler = cProfile.Profile()
+    profiler.enable()
+    try:
+        before = sys.getprofile()
+        count, result = python_calls(three_calls)
+        after = sys.getprofile()
+    finally:
+        profiler.disable()
+    assert (result, after) == ("1", before)
+    # From Python 3.12 on, such profilers do not come by this way, and do not keep others from it.
+    assert count == (4 if sys.version_info >= (3, 12) else None)
+    assert sys.getprofile() is None

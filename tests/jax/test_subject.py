@@ -1,0 +1,103 @@
+"""The subject: its inputs are never used up, and what computed nothing is refused."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.probe.inputs import Call
+from pytest_jitperf.probe.request import Request, subject_of
+from pytest_jitperf.probe.subject import as_call, placed, refuse_odd_result
+
+CPU = jax.devices("cpu")[0]
+
+
+@pytest.mark.parametrize(
+    ("made", "call"),
+    [
+        (3, ((3,), {})),
+        ((1, 2), ((1, 2), {})),
+        (((1, 2), {"k": 3}), ((1, 2), {"k": 3})),
+        ((1, {"k": 3}), ((1, {"k": 3}), {})),
+        ([1, 2], (([1, 2],), {})),
+        ((), ((), {})),
+        (None, ((None,), {})),
+    ],
+)
+def test_arguments_can_be_made_in_three_forms(made: Any, call: Any) -> None:
+    assert as_call(made) == Call(*call)
+
+
+def test_the_first_call_finds_out_what_is_overwritten(request_for: Callable[..., Request]) -> None:
+    def f(a: Any, b: Any) -> Any:
+        return jax.jit(lambda v: v + 1, donate_argnums=0)(b) + a
+
+    x = jnp.ones(3)
+    subject = subject_of(request_for(f, x, x, strategy="eager"), "eager")
+    subject.first_call(subject.expendable())
+    assert subject.donated == (1,)
+    for _ in range(2):
+        side = subject.side()
+        assert side.prepare is not None
+        subject.wait(side.call(side.prepare()))
+    assert not x.is_deleted()
+
+
+def test_inputs_are_prepared_only_where_calls_use_them_up(request_for: Callable[..., Request]) -> None:
+    made: list[int] = []
+
+    def make() -> Any:
+        made.append(1)
+        return jnp.ones(3)
+
+    plain = subject_of(request_for(lambda x: x + 1, jnp.ones(3)), "outer")
+    assert plain.side().prepare is None
+    fresh = subject_of(request_for(lambda x: x + 1, make_args=make), "outer")
+    side = fresh.side()
+    assert side.prepare is not None
+    first, second = side.prepare(), side.prepare()
+    assert first.args[0] is not second.args[0]
+    assert len(made) == 3
+
+
+def test_deleted_arguments_are_refused() -> None:
+    x = jnp.ones(3)
+    x.delete()
+    with pytest.raises(MeasurementError, match=r"argument leaf 1 was deleted .donated. before it was measured"):
+        placed((1.0, x), {}, CPU, "")
+
+
+def generate() -> Iterator[int]:
+    yield 1
+
+
+async def coroutine() -> int:
+    return 1
+
+
+@pytest.mark.parametrize("made", [generate, coroutine])
+@pytest.mark.parametrize("around", [lambda each: each, lambda each: {"a": [each]}, lambda each: (each, coroutine())])
+def test_results_that_are_still_to_be_computed_are_refused_without_a_warning(made: Any, around: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(MeasurementError, match=r"<locals>.<lambda> returned a \w+: nothing was computed yet"):
+            refuse_odd_result(around(made()), lambda: 0)
+
+
+@pytest.mark.parametrize("result", [None, 1.5, "text", {"a": jnp.ones(2)}, np.ones(2), object(), ()])
+def test_other_results_are_fine(result: Any) -> None:
+    refuse_odd_result(result, lambda: 0)
+
+
+def test_calls_run_on_the_subjects_device(request_for: Callable[..., Request]) -> None:
+    subject = subject_of(request_for(lambda: jnp.ones(3), device="cpu:0"), "eager")
+    with subject.active():
+        assert jax.config.jax_default_device == CPU  # type: ignore[attr-defined]  # made at run time
+    assert jax.config.jax_default_device is None  # type: ignore[attr-defined]  # made at run time

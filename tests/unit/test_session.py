@@ -1,0 +1,180 @@
+"""What a run gathers from its reports, and what it writes at the end."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_jitperf.baseline.model import Entry, entry_from_measurement, to_json
+from pytest_jitperf.baseline.store import Key, read
+from pytest_jitperf.baseline.update import update
+from pytest_jitperf.measurement import Measurement
+from pytest_jitperf.row import Row
+from pytest_jitperf.session import Gathered
+
+MakeRow = Callable[..., Row]
+KEY = Key(test="test_step", strategy="outer", device_kind="cpu")
+
+
+@pytest.fixture(name="path")
+def path_of_a_baseline(tmp_path: Path) -> Path:
+    return tmp_path / "__jitperf__" / "test_step.json"
+
+
+@pytest.fixture(name="recorded")
+def row_that_records(row: MakeRow, record: Callable[..., Entry], path: Path) -> MakeRow:
+    def make(peak: int = 64, **changes: Any) -> Row:
+        entry = to_json(record(exact={"peak_bytes": peak}, program=None))
+        return row(baseline=str(path), entry=entry, **changes)
+
+    return make
+
+
+def report(gathered: Gathered, nodeid: str, rows: list[Row], *, teardown: bool = True, **changes: Any) -> None:
+    """The reports of an item that passes, unless told otherwise of its call."""
+    call = {"passed": True, "xfail": False, **changes}
+    gathered.add(nodeid, "setup", passed=True, xfail=False, payload=None)
+    gathered.add(nodeid, "call", payload={"rows": [each.to_json() for each in rows]}, **call)
+    if teardown:
+        gathered.add(nodeid, "teardown", passed=True, xfail=False, payload=None)
+
+
+def write(gathered: Gathered, **changes: bool) -> Any:
+    return gathered.write(**{"stored_times": False, "prune": False, "update_entries": True, **changes})
+
+
+def peaks(path: Path) -> dict[Key, Any]:
+    baseline = read(path)
+    return {key: baseline.document["tests"][key.test]["main"][key.strategy]["cpu"]["exact"] for key in baseline.keys}
+
+
+def test_rows_of_items_that_passed_are_written(recorded: MakeRow, path: Path) -> None:
+    gathered = Gathered()
+    report(gathered, "a", [recorded()])
+
+    written = write(gathered)
+
+    assert [(each.path, dict(each.changed)) for each in written.results] == [(path, {KEY: ("new",)})]
+    assert (peaks(path), written.orphans, written.errors) == ({KEY: {"peak_bytes": 64}}, {}, [])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"passed": False}, {"xfail": True}, {"teardown": False}],
+    ids=["failed or skipped", "expected to fail", "not finished"],
+)
+def test_rows_of_other_items_are_not(recorded: MakeRow, path: Path, how: dict[str, bool]) -> None:
+    gathered = Gathered()
+    report(gathered, "a", [recorded()], **how)
+
+    assert (write(gathered).results, path.exists()) == ([], False)
+
+
+@pytest.mark.parametrize("when", ["call", "teardown"])
+def test_a_failing_subtest_or_teardown_keeps_an_item_from_being_written(
+    recorded: MakeRow, path: Path, when: str
+) -> None:
+    gathered = Gathered()
+    report(gathered, "a", [recorded()])
+    gathered.add("a", when, passed=False, xfail=False, payload=None)
+
+    assert (write(gathered).results, path.exists()) == ([], False)
+
+
+def test_a_run_that_does_not_update_writes_nothing(recorded: MakeRow, path: Path) -> None:
+    gathered = Gathered()
+    report(gathered, "a", [recorded()])
+
+    assert (write(gathered, update_entries=False).results, path.exists()) == ([], False)
+
+
+def test_the_last_attempt_of_an_item_counts(recorded: MakeRow, path: Path) -> None:
+    gathered = Gathered()
+    report(gathered, "a", [recorded(peak=1)], passed=False)
+    report(gathered, "a", [recorded(peak=2)])
+
+    write(gathered)
+
+    assert [each.to_json() for each in gathered.rows] == [recorded(peak=2).to_json()]
+    assert peaks(path) == {KEY: {"peak_bytes": 2}}
+
+
+def test_of_devices_of_one_kind_the_lowest_index_writes_their_entry(recorded: MakeRow, path: Path) -> None:
+    gathered = Gathered()
+    for index in (10, 2, 11):
+        report(gathered, f"a[{index}]", [recorded(peak=index, device=f"cpu:{index}")])
+
+    write(gathered)
+
+    assert peaks(path) == {KEY: {"peak_bytes": 2}}
+
+
+def test_programs_travel_with_their_entries(row: MakeRow, measure: Callable[..., Measurement], path: Path) -> None:
+    measured = measure()
+    assert measured.program is not None
+    entry, files = entry_from_measurement(replace(measured, program=replace(measured.program, artifact=b"a program")))
+    packed = {name: base64.b64encode(content).decode() for name, content in files.items()}
+    gathered = Gathered()
+    report(gathered, "a", [row(baseline=str(path), entry=to_json(entry), programs=packed)])
+
+    write(gathered)
+
+    assert {each.name: each.read_bytes() for each in (path.parent / "programs").glob("*.jaxexport")} == files
+
+
+def test_entries_without_a_test_are_named_and_removed_when_asked_to(
+    recorded: MakeRow, record: Callable[..., Entry], path: Path
+) -> None:
+    gone = Key(test="test_gone", strategy="outer", device_kind="cpu")
+    other = Key(test="test_step", strategy="inner", device_kind="cpu")
+    update(path, {key: record(program=None) for key in (KEY, gone, other)})
+    gathered = Gathered()
+    gathered.add_collected({str(path): {"test_step": ["outer"]}})
+
+    named = write(gathered, update_entries=False)
+    assert (named.results, named.orphans) == ([], {path: (gone, other)})
+    assert set(peaks(path)) == {KEY, gone, other}
+
+    pruned = write(gathered, update_entries=False, prune=True)
+    assert ([each.removed for each in pruned.results], pruned.orphans) == ([(gone, other)], {})
+    assert set(peaks(path)) == {KEY}
+
+
+def test_a_test_is_there_if_any_process_collected_it(record: Callable[..., Entry], path: Path) -> None:
+    update(path, {KEY: record(program=None)})
+    gathered = Gathered()
+    gathered.add_collected({str(path): {"test_step": ["outer"]}})
+    gathered.add_collected({str(path): {"test_step": ["eager"], "test_other": ["outer"]}})
+
+    assert write(gathered).orphans == {}
+
+
+def test_a_damaged_file_is_one_error_and_the_others_are_written(recorded: MakeRow, path: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "__jitperf__" / "damaged.json"
+    damaged.parent.mkdir()
+    damaged.write_text("<<<<<<< ours", encoding="utf-8")
+    gathered = Gathered()
+    report(gathered, "a", [replace(recorded(), baseline=str(damaged)), recorded()])
+
+    written = write(gathered)
+
+    assert ([each.path for each in written.results], len(written.errors)) == ([path], 1)
+    assert str(damaged) in written.errors[0]
+    assert damaged.read_text(encoding="utf-8") == "<<<<<<< ours"
+
+
+def test_items_without_a_row_are_counted(row: MakeRow) -> None:
+    gathered = Gathered()
+    assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (False, 0, False)
+
+    gathered.add("unmarked", "setup", passed=True, xfail=False, payload=None)
+    assert not gathered.anything
+
+    report(gathered, "a", [row()])
+    report(gathered, "b", [])
+    assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (True, 1, True)

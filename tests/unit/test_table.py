@@ -1,0 +1,236 @@
+"""The table of a run and its closing lines, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from pytest_jitperf.baseline.store import Key
+from pytest_jitperf.baseline.update import UpdateResult
+from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.report.terminal import count_line, heading, table, written_lines
+from pytest_jitperf.row import Row
+from pytest_jitperf.session import Written
+
+MakeRow = Callable[..., Row]
+
+
+def lines(text: str) -> list[str]:
+    return dedent(text).strip("\n").splitlines()
+
+
+@pytest.fixture(name="four")
+def rows_of_all_strategies(row: MakeRow) -> list[Row]:
+    regressed = {"outcome": "REGRESSED", "failed": True, "gated_by": "race", "note": "run x1.22 (x1.20 ... x1.24)"}
+    return [
+        row(strategy="both", compile=0.04, run=0.000366, optimised="p", **regressed),
+        row(strategy="eager", compile=0.096, run=0.000912, launches=64, outcome="reference"),
+        row(strategy="outer", compile=0.041, run=0.000367, optimised="p", **regressed),
+        row(
+            strategy="inner",
+            compile=0.038,
+            run=0.000541,
+            launches=32,
+            outcome="ok (same program)",
+            gated_by="same program",
+        ),
+    ]
+
+
+def test_strategies_stand_in_one_order_with_numbers_verdict_and_note(four: list[Row]) -> None:
+    assert table(four) == lines("""
+        tests/test_step.py::test_step
+                   compile     run    launches
+          eager      96 ms  912 us          64   reference
+          outer      41 ms  367 us           1   REGRESSED   run x1.22 (x1.20 ... x1.24)
+          inner      38 ms  541 us          32   ok (same program)
+          both       40 ms  366 us           1   REGRESSED
+              run x1.22 (x1.20 ... x1.24); same program as outer
+        """)
+    assert count_line(four, 0, update=False) == [
+        "4 measured, 3 gated (1 same program, 2 raced), 1 reference, 0 without a",
+        "baseline, 2 failed",
+    ]
+
+
+def test_tests_measurements_and_kinds_of_device_stand_apart(row: MakeRow) -> None:
+    rows = [
+        row(device_kind="cpu", test="test_b"),
+        row(device_kind="NVIDIA H200", test="test_b"),
+        row(device_kind="cpu", test="test_a", measurement="second"),
+        row(device_kind="cpu", test="test_a", strategy="remat"),
+        row(device_kind="cpu", test="test_a"),
+        row(file="tests/test_z.py", outcome="no such device", device_kind="", note="no tpu here", device="tpu",
+            compile=None, run=None, launches=None),
+    ]  # fmt: skip
+
+    assert table(rows) == lines("""
+        tests/test_step.py::test_b  (NVIDIA H200)
+                   compile     run    launches
+          outer      41 ms  367 us           1   ok
+        tests/test_step.py::test_a  (cpu)
+                   compile     run    launches
+          outer      41 ms  367 us           1   ok
+          remat      41 ms  367 us           1   ok
+        tests/test_step.py::test_a / second  (cpu)
+                   compile     run    launches
+          outer      41 ms  367 us           1   ok
+        tests/test_step.py::test_b  (cpu)
+                   compile     run    launches
+          outer      41 ms  367 us           1   ok
+        tests/test_z.py::test_step
+                   compile    run    launches
+          outer            -      -           -   no such device   no tpu here
+        """)
+
+
+def test_devices_of_one_kind_are_told_apart_and_are_not_each_others_twins(row: MakeRow) -> None:
+    rows = [
+        row(strategy=strategy, device=device, optimised="p")
+        for device in ("gpu:1", "gpu:0")
+        for strategy in ("both", "outer")
+    ]
+
+    assert table(rows) == lines("""
+        tests/test_step.py::test_step
+                         compile     run    launches
+          outer gpu:0      41 ms  367 us           1   ok
+          outer gpu:1      41 ms  367 us           1   ok
+          both gpu:0       41 ms  367 us           1   ok   same program as outer
+          both gpu:1       41 ms  367 us           1   ok   same program as outer
+        """)
+
+
+def test_long_notes_are_wrapped_and_names_stay_as_they_are(row: MakeRow) -> None:
+    note = "environment changed: XLA_FLAGS none -> --xla_cpu_enable_fast_math=true --xla_dump_to=/tmp/a/very/long/path"
+    rows = [row(test="test_größe[1e5]", strategy="1e5", note=note, notes=("second\nline",))]
+
+    assert table(rows) == lines("""
+        tests/test_step.py::test_größe[1e5]
+                 compile     run    launches
+          1e5      41 ms  367 us           1   ok
+              environment changed: XLA_FLAGS none -> --xla_cpu_enable_fast_math=true
+              --xla_dump_to=/tmp/a/very/long/path; second\\nline
+        """)
+    assert max(map(len, table(rows))) <= 80
+
+
+def test_all_that_is_not_a_name_is_ascii(four: list[Row]) -> None:
+    assert all(line.isascii() for line in [heading(four), *table(four), *count_line(four, 1, update=False)])
+
+
+def test_the_heading_names_devices_and_versions_once(row: MakeRow) -> None:
+    assert heading([row(), row(), row(device_kind="NVIDIA H200")]) == "jitperf: cpu, NVIDIA H200, jax 0.10.2"
+    assert heading([]) == "jitperf: nothing measured"
+    assert heading([row(device_kind="", jax="")]) == "jitperf: nothing measured"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes", "expected"),
+    [
+        (Outcome.REFERENCE, {}, "0 gated, 1 reference, 0 without a baseline"),
+        (Outcome.OK, {"gated_by": "race"}, "1 gated (1 raced), 0 without a baseline"),
+        (Outcome.OK, {"gated_by": "counts"}, "1 gated (1 by counts), 0 without a baseline"),
+        (Outcome.OK, {"gated_by": "stored times"}, "1 gated (1 by stored times), 0 without a baseline"),
+        (Outcome.OK_SAME, {"gated_by": "same program"}, "1 gated (1 same program), 0 without a baseline"),
+        (Outcome.IMPROVED, {"gated_by": "race"}, "1 gated (1 raced), 0 without a baseline"),
+        (Outcome.NEW, {"gated_by": "limits"}, "0 gated, 1 without a baseline"),
+        (Outcome.NOT_GATED, {"gated_by": "counts"}, "0 gated, 0 without a baseline, 1 not gated"),
+        (
+            Outcome.ENVIRONMENT_CHANGED,
+            {"gated_by": "same program"},
+            "0 gated, 0 without a baseline, 1 in a changed environment",
+        ),
+        (Outcome.INPUTS_CHANGED, {}, "0 gated, 0 without a baseline, 1 with changed inputs"),
+        (Outcome.INCONCLUSIVE, {"gated_by": "race"}, "0 gated, 0 without a baseline, 1 inconclusive"),
+        (Outcome.NOT_MEASURED, {"failed": True}, "0 gated, 0 without a baseline, 1 failed"),
+        (
+            Outcome.NOT_FASTER,
+            {"failed": True, "gated_by": "limits"},
+            "1 gated (1 by limits), 0 without a baseline, 1 failed",
+        ),
+        (
+            Outcome.OVER_BUDGET,
+            {"failed": True, "gated_by": "race"},
+            "1 gated (1 raced), 0 without a baseline, 1 failed",
+        ),
+        (Outcome.WRONG_RESULT, {"failed": True}, "0 gated, 0 without a baseline, 1 failed"),
+        (Outcome.REGRESSED, {"failed": True, "gated_by": "race"}, "1 gated (1 raced), 0 without a baseline, 1 failed"),
+    ],
+)
+def test_each_outcome_is_counted_once_as_gated_or_by_its_reason(
+    row: MakeRow, outcome: Outcome, changes: dict[str, object], expected: str
+) -> None:
+    assert count_line([row(outcome=outcome.value, **changes)], 0, update=False) == [f"1 measured, {expected}"]
+
+
+def test_what_was_not_measured_is_counted_apart(row: MakeRow) -> None:
+    absent = row(outcome="no such device", device_kind="")
+
+    assert count_line([absent], 2, update=False) == [
+        "0 measured, 0 gated, 0 without a baseline, 1 skipped (no such device), 2 not",
+        "measured (skipped or failed before)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "1 program has moved on since recorded and will be raced in every run; record"),
+        (2, "2 programs have moved on since recorded and will be raced in every run; record"),
+    ],
+)
+def test_programs_that_moved_on_without_failing_are_counted(row: MakeRow, count: int, said: str) -> None:
+    rows = [row(moved=True)] * count + [row(moved=True, failed=True)]
+
+    assert count_line(rows, 0, update=False)[1:] == [said, "with --jitperf-update"]
+    assert len(count_line(rows, 0, update=True)) == 1
+
+
+@pytest.mark.parametrize(("compiles", "said"), [(1, "1 extra compilation"), (6, "6 extra compilations")])
+def test_what_was_cut_is_said_once_with_what_was_spent(row: MakeRow, compiles: int, said: str) -> None:
+    rows = [row(compiles=compiles, cut=("further pairs",)), row(cut=("further pairs", "confirmation"))]
+
+    assert count_line(rows, 0, update=False)[1:] == [f"{said}; cut for lack of time: further pairs, confirmation"]
+
+
+def test_an_update_counts_what_failed_and_so_is_not_recorded(row: MakeRow) -> None:
+    rows = [row(), row(outcome="OVER BUDGET", failed=True)]
+
+    assert count_line(rows, 0, update=True) == ["2 measured, 1 failed and not recorded"]
+
+
+def test_each_change_of_a_baseline_is_printed_and_what_is_left_over() -> None:
+    path = Path("tests/__jitperf__/test_step.json")
+    first = Key(test="test_a", strategy="outer", device_kind="cpu")
+    second = Key(test="test_b", measurement="warm", strategy="outer", device_kind="cpu")
+    gone = [Key(test=f"test_{n}", strategy="outer", device_kind="cpu") for n in range(6)]
+    written = Written(
+        results=[
+            UpdateResult(
+                path=path,
+                changed={first: ("new",), second: ("program changed", "run 1 ms -> 2 ms")},
+                unchanged=(gone[0],),
+                removed=(gone[1],),
+            ),
+            UpdateResult(path=Path("b.json"), unchanged=(first, second)),
+        ],
+        orphans={Path("c.json"): tuple(gone), Path("d.json"): (first,)},
+        errors=["e.json cannot be read"],
+    )
+
+    assert written_lines(written, lambda path: path.name) == lines("""
+        test_step.json: 2 written, 1 unchanged, 1 removed
+          test_a / outer / cpu: new
+          test_b / warm / outer / cpu:
+            program changed
+            run 1 ms -> 2 ms
+          test_1 / outer / cpu: removed
+        b.json: 0 written, 2 unchanged
+        c.json: 6 entries without a test: test_0 / outer / cpu, test_1 / outer / cpu, test_2 / outer / cpu, test_3 / outer / cpu, test_4 / outer / cpu and 1 more; remove with --jitperf-prune
+        d.json: 1 entry without a test: test_a / outer / cpu; remove with --jitperf-prune
+        ERROR e.json cannot be read
+        """)  # fmt: skip
