@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -15,15 +15,18 @@ from pytest_jitperf.run import case_of
 __all__ = ["whole_files"]
 
 
-def whole_files(session: pytest.Session, path_of: Callable[[pytest.Item], Path]) -> dict[str, dict[str, list[str]]]:
+def whole_files(
+    session: pytest.Session, path_of: Callable[[pytest.Item], Path], deselected: Collection[Path]
+) -> dict[str, dict[str, list[str]]]:
     """Tests and strategies of the files that were collected whole.
 
-    A file is not, where anything was deselected (``-k``, ``-m``, ``--lf``, ``--deselect``) or a node id was asked for,
-    or where a marker in it cannot be expanded.
+    A file is not, where anything was deselected (``-k``, ``-m``, ``--lf``, ``--deselect``, ``--jitperf-strategies``, a
+    plugin) or a node id was asked for, or where a marker in it cannot be expanded.
 
     Args:
         session: After collection.
         path_of: Path of an item's baseline file.
+        deselected: Test files that something was left out of.
 
     Returns:
         Baseline path to test key to strategies; empty where the collection was partial.
@@ -36,7 +39,7 @@ def whole_files(session: pytest.Session, path_of: Callable[[pytest.Item], Path])
     broken: set[str] = set()
     for item in session.items:
         case = case_of(item)
-        if case is None or not isinstance(item, pytest.Function):
+        if case is None or not isinstance(item, pytest.Function) or item.path in deselected:
             continue
         try:
             path = str(path_of(item))

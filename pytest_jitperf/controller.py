@@ -60,7 +60,7 @@ class Controller:
         from pytest_jitperf.report import terminal
 
         rows = run.gathered.rows
-        terminalreporter.section(terminal.heading(rows))
+        terminalreporter.write_sep("=", terminal.heading(rows))
         for line in terminal.table(rows):
             terminalreporter.write_line(line)
         if run.written is not None:

@@ -95,14 +95,20 @@ class Jitperf:
 
         self.called = True
         kwargs = dict(kwargs or {})
-        ways = [way for way, given in (("args", args or kwargs), ("make_args", make_args), ("inputs", inputs)) if given]
-        if len(ways) > 1:
-            raise MeasurementError(f"jitperf.measure() got {' and '.join(ways)}; give one of them")
         if not isinstance(args, (tuple, list)):
             raise MeasurementError(
                 f"jitperf.measure(args=...) got {type(args).__name__}, expected a tuple; "
                 "write args=(x,) for one argument"
             )
+        if make_args is not None and not callable(make_args):
+            raise MeasurementError(
+                f"jitperf.measure(make_args=...) got {type(make_args).__name__}, expected a function; "
+                "write make_args=lambda: (x,)"
+            )
+        given = {"args": bool(args or kwargs), "make_args": make_args is not None, "inputs": inputs is not None}
+        ways = [way for way, is_given in given.items() if is_given]
+        if len(ways) > 1:
+            raise MeasurementError(f"jitperf.measure() got {' and '.join(ways)}; give one of them")
         if not isinstance(name, str) or not name or not name.isprintable():
             raise MeasurementError(f"jitperf.measure(name={name!r}) needs a printable, non-empty string")
         if any(each.key.measurement == name for each in self.tried):

@@ -7,7 +7,7 @@ nor what only a marked test needs; those imports stand inside the functions that
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -110,6 +110,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item, case in cases if case is None or _selected(case, settings)]
 
 
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Notes the test files that are not run whole, whoever left something out."""
+    for item in items:
+        item.config.stash[RUN].deselected.add(item.path)
+
+
 def _selected(case: Case, settings: Settings) -> bool:
     from pytest_jitperf.devices import is_selected
 
@@ -125,7 +131,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     from pytest_jitperf.collected import whole_files
 
-    files = whole_files(session, run.baseline_path)
+    files = whole_files(session, run.baseline_path, run.deselected)
     if run.worker:
         session.config.workeroutput["jitperf_collected"] = files  # type: ignore[attr-defined]  # set by xdist
     else:

@@ -33,6 +33,7 @@ class Run:
         written: What happened to the baselines at the end.
         baselines: Files read so far.
         references: Reference results, once there are any.
+        deselected: Test files that something was left out of.
     """
 
     settings: Settings
@@ -43,6 +44,7 @@ class Run:
     written: Written | None = None
     baselines: dict[Path, Baseline] = field(default_factory=dict)
     references: Any = None
+    deselected: set[Path] = field(default_factory=set)
 
     def gather(self) -> Gathered:
         """The rows of the run."""

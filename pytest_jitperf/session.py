@@ -13,7 +13,7 @@ from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.row import Row
 
-__all__ = ["ATTRIBUTE", "Collected", "Gathered", "Written"]
+__all__ = ["ATTRIBUTE", "Gathered", "Written"]
 
 ATTRIBUTE = "jitperf"
 """Name under which rows travel on a report."""
@@ -27,17 +27,6 @@ class _Item:
     marked: bool = False
     clean: bool = True
     finished: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
-    """What one process collected of a test file, whole.
-
-    Attributes:
-        strategies: Test key to the names of its strategies.
-    """
-
-    strategies: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(slots=True)

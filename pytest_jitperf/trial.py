@@ -16,6 +16,7 @@ from pytest_jitperf.baseline.model import Entry, StoredProgram, entry_from_measu
 from pytest_jitperf.baseline.store import Baseline, Key
 from pytest_jitperf.errors import BaselineError, MeasurementError
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
+from pytest_jitperf.judge.ratios import largest_run_ratio
 from pytest_jitperf.judge.times import TRACE_TOLERANCE, trace_growth
 from pytest_jitperf.judge.verdict import Evidence, input_changes, judge
 from pytest_jitperf.measurement import Comparison, Measurement, Program, Ratio
@@ -246,6 +247,7 @@ class Trial:
         run = plan.allowed.get("run")
         compiling = plan.allowed.get("compile")
         run_gated = run is not None and (run.gated or key != "")
+        now_run = probed.measurement.value("run") if key == "" else None
         device = probed.subject.device
         return compare(
             probed.programs.get(key),
@@ -261,7 +263,7 @@ class Trial:
                 jax=entry.environment.jax,
             ),
             Effort(
-                run_limit=1 + run.tolerance.relative if run is not None and run_gated else None,
+                run_limit=largest_run_ratio(run.tolerance, now_run) if run is not None and run_gated else None,
                 compile_limit=1 + compiling.tolerance.relative
                 if compiling is not None and compiling.gated and key == ""
                 else None,

@@ -52,7 +52,9 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     if old is None or not (_same_code(old, new) and _same_counts(old, new)):
         return new
     moved = {key for key, _, _ in old.environment.differences(new.environment)}
-    allowed = frozenset[str]() if stored_times else _VERSIONS
+    # With the same jax, another jaxlib or driver is not a row of the matrix of versions but a change to record.
+    versions = _VERSIONS if old.environment.jax != new.environment.jax else frozenset({"python"})
+    allowed = frozenset[str]() if stored_times else versions
     if renew or _exact(old) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys():
         return replace(new, host={**old.host, **new.host})
     merged = replace(

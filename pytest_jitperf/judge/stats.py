@@ -23,8 +23,9 @@ __all__ = ["ERROR", "PAIR_SD", "error_spent", "median_interval", "paired_interva
 #: Probability, both directions together, that an interval ever leaves out the true ratio.
 ERROR = 0.001
 
-#: Least standard deviation of the log-ratio of one pair. CPU time of a cold compile varies by 2.5 % from one compile to
-#: the next, so a pair by 3.5 % at the most; pairs of a compile of 24 s lay within 0.97 and 1.09.
+#: Least standard deviation of the log-ratio of one pair of cold compiles in CPU time. Measured on a quiet machine: a
+#: compile varies by 2 to 2.5 % from one time to the next, hence a pair by 3 to 3.5 %; pairs of a compile of 24 s lay
+#: between 0.97 and 1.09.
 PAIR_SD = 0.03
 
 # What PAIR_SD is trusted for, in degrees of freedom. With 8, one pair of equal compiles (x1.00) shows at an error of

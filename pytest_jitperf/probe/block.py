@@ -58,12 +58,14 @@ class Cost:
         cpu: The call itself, by the CPU clock of the process.
         prepare: Making its input.
         before: What is done before a block.
+        batches: Whether several calls may be timed together; not where each needs its own input.
     """
 
     call: float
     cpu: float = 0.0
     prepare: float = 0.0
     before: float = 0.0
+    batches: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +181,7 @@ def cost_of(side: Side, block: Callable[[Any], None], clocks: Clocks = CLOCKS) -
                 # 50 ns a call is less than Python needs to make one.
                 raise clock_stood_still(f"a batch of {batch} calls", round(call * batch * 1e9))
             batch *= 4
-    return Cost(call=call, cpu=cpu, prepare=prepare, before=before)
+    return Cost(call=call, cpu=cpu, prepare=prepare, before=before, batches=side.prepare is None)
 
 
 def pace_for(cost: Cost, room: float, timings: int | None = None) -> Pace:
@@ -195,7 +197,7 @@ def pace_for(cost: Cost, room: float, timings: int | None = None) -> Pace:
         of them make the change worth its while.
     """
     batch = 1
-    if cost.prepare == 0.0 and cost.call < _BATCH_BELOW_SECONDS:
+    if cost.batches and cost.call < _BATCH_BELOW_SECONDS:
         batch = min(math.ceil(_TIMING_SECONDS / cost.call), _MOST_BATCH)
     each = batch * cost.call + cost.prepare
     single = cost.call + cost.prepare

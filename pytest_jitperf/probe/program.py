@@ -23,7 +23,7 @@ from . import clock
 from .refusals import one_line, why_not_exported
 
 # Part of every fingerprint: raise it when the normalisation below changes.
-_FINGERPRINT_VERSION = 1
+_FINGERPRINT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,9 @@ def replayed(
 def _identity(
     exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...], options: Mapping[str, str]
 ) -> tuple[str, str]:
-    text = _lower(exported, leaves, donated).as_text()
+    # Whether a leaf is committed to its device shows in the text, and says nothing about the program.
+    abstract = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
+    text = _lower(exported, leaves if exported.nr_devices > 1 else abstract, donated).as_text()
     parts = (
         _FINGERPRINT_VERSION,
         exported.platforms,

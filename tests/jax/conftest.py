@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import random
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -66,8 +67,12 @@ def request_for() -> Callable[..., Request]:
 
 
 @pytest.fixture
-def measured(request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Probed]:
+def measured(
+    request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Probed]:
     """Measures what ``request_for`` makes, with next to no time for the sample of the run time."""
+    # Locks of its own: other test runs on this machine are not waited for.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(parts, "_RUN_SECONDS", 0.002)
     references = ReferenceResults()
 

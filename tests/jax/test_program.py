@@ -139,6 +139,15 @@ def test_names_places_and_scopes_are_no_part_of_a_program() -> None:
     assert program_of(lambda t: helper(t[0]) + jnp.sin(t[0]), [X]).fingerprint == expected
 
 
+@pytest.mark.parametrize(
+    "x", [np.asarray(X), jax.device_put(X, jax.devices()[0]), jax.ShapeDtypeStruct(X.shape, X.dtype)]
+)
+def test_where_the_arguments_are_is_no_part_of_a_program(x: Any) -> None:
+    expected = program_of(f, X)
+    assert program_of(f, x).fingerprint == expected.fingerprint
+    assert again(expected, leaves=[x]).fingerprint == expected.fingerprint
+
+
 def test_names_of_jitted_helpers_are_no_part_of_a_program() -> None:
     def one(x: Any) -> Any:
         return jnp.tanh(x) * 2.0

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -57,10 +58,17 @@ for number in range(4):
 """
 
 
+@pytest.fixture(autouse=True)
+def _locks_of_tests_lie_among_the_temporary_files_of_tests(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.getbasetemp()))
+
+
 def test_processes_that_update_one_file_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "__jitperf__" / "test_step.json"
     names = [f"strategy{number}" for number in range(6)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": tempfile.gettempdir()}
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), name],

@@ -116,7 +116,7 @@ def test_numbers_that_are_not_json_are_never_written(value: float) -> None:
             f"b.json, line 1, column 2, is not JSON (Expecting property name enclosed in double quotes); {RESTORE}",
         ),
         (
-            b'{"tests": {"a": 1,\n "b": 2,\n "a": 3}}',
+            b'{"tests": {"b": 2,\n "a": 1,\n "a": 3}}',
             f'b.json, line 3, column 2, has the key "a" twice in one object; {RESTORE}',
         ),
         (

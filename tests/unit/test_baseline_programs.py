@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,13 @@ PACKED = pack(b"program")
 NAME = artifact_name(PACKED)
 OTHER = artifact_name(pack(b"other"))
 AGAIN = "record it again with pytest --jitperf-update"
+
+
+@pytest.fixture(autouse=True)
+def _locks_of_tests_lie_among_the_temporary_files_of_tests(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.getbasetemp()))
 
 
 @settings(deadline=None)

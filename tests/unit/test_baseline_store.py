@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +32,13 @@ KEYS = (
     Key(test="test_b", measurement="second", strategy="outer", device_kind="cpu"),
 )
 MUTATIONS = Path(__file__).parents[2] / ".." / "shared" / "cases" / "baseline_mutations.py"
+
+
+@pytest.fixture(autouse=True)
+def _locks_of_tests_lie_among_the_temporary_files_of_tests(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.getbasetemp()))
 
 
 def look_up(baseline: Baseline, key: Key) -> Entry | Unusable | None:

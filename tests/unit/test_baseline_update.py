@@ -41,6 +41,13 @@ FILES = {NAME: PACKED}
 WITH_PROGRAM = replace(ENTRY, program=StoredProgram(fingerprint="sha256:" + "a" * 64, artifact=NAME))
 
 
+@pytest.fixture(autouse=True)
+def _locks_of_tests_lie_among_the_temporary_files_of_tests(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.getbasetemp()))
+
+
 @pytest.fixture(name="path")
 def path_of_a_baseline(tmp_path: Path) -> Path:
     return tmp_path / "tests" / "__jitperf__" / "test_step.json"
@@ -363,12 +370,14 @@ def in_child(action: Callable[[], object]) -> str:
 
 
 @pytest.fixture(name="anybodys")
-def path_that_anybody_may_write() -> Iterator[Path]:
+def path_that_anybody_may_write(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Outside pytest's own temporary directory, which root's children cannot enter once they are not root."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
     with tempfile.TemporaryDirectory() as directory:
+        monkeypatch.setattr(tempfile, "tempdir", directory)
         path = Path(directory, "__jitperf__", "test_step.json")
         update(path, {A: ENTRY})
-        for each, mode in ((path.parent.parent, 0o755), (path.parent, 0o777), (path, 0o666)):
+        for each, mode in ((path.parent.parent, 0o777), (path.parent, 0o777), (path, 0o666)):
             each.chmod(mode)
         if in_child(lambda: read(path)) != "done":
             pytest.skip("the temporary directory of this system is closed to other users")

@@ -162,7 +162,8 @@ def test_help_and_mistakes_end_as_is_usual(capsys: pytest.CaptureFixture[str], a
 
 
 def test_names_that_the_terminal_cannot_show_are_escaped(file: Path, record: Callable[..., Entry]) -> None:
-    update(file, {Key(test="test_größe\n", strategy="outer", device_kind="cpu"): record(program=None)})
+    names = ("test_größe", "test_größe[\n]")
+    update(file, {Key(test=name, strategy="outer", device_kind="cpu"): record(program=None) for name in names})
 
     shown = subprocess.run(
         [sys.executable, "-c", "from pytest_jitperf.cli import main; raise SystemExit(main(['show']))"],
@@ -171,7 +172,10 @@ def test_names_that_the_terminal_cannot_show_are_escaped(file: Path, record: Cal
         check=True,
     )
 
-    assert rb"test_gr\xf6\xdfe\n" in shown.stdout
+    assert [line.split()[0] for line in shown.stdout.splitlines()[2:4]] == [
+        rb"test_gr\xf6\xdfe",
+        rb"test_gr\xf6\xdfe[\n]",
+    ]
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
@@ -179,7 +183,11 @@ def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
     with os.fdopen(writer, "wb") as closed:
-        shown = subprocess.run([sys.executable, "-c", script], stdout=closed, stderr=subprocess.PIPE, check=False)
+        shown = subprocess.run(
+            [sys.executable, "-c", script], env=buffered, stdout=closed, stderr=subprocess.PIPE, check=False
+        )
 
     assert (shown.returncode, shown.stderr) == (0, b"")

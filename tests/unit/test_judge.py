@@ -21,6 +21,7 @@ Measure = Callable[..., Measurement]
 Record = Callable[..., Entry]
 MakeRatio = Callable[..., Ratio]
 
+MIB = 2**20
 SAME = Evidence(program=Comparison(same=True, how="fingerprint"))
 HELPER = "lib.f(x: f32[64])"
 OTHER = "lib.f(x: f32[8])"
@@ -224,6 +225,11 @@ def test_an_update_is_held_to_budgets_and_not_to_the_baseline(plan_for: PlanFor,
     assert words(judge(plan_for(settings=Settings(mode="update")), measure(), None, Evidence())) == []
 
 
+def test_where_there_is_no_baseline_budgets_are_what_gates(plan_for: PlanFor, measure: Measure) -> None:
+    assert judge(plan_for(run="5 ms"), measure(), None, Evidence()).gated_by == "limits"
+    assert judge(plan_for(), measure(), None, Evidence()).gated_by == ""
+
+
 # Inputs
 
 
@@ -287,13 +293,16 @@ def test_inputs_of_another_shape_dtype_or_static_value_are_not_compared(
 @pytest.mark.parametrize(
     ("metric", "old", "new", "outcome", "said"),
     [
-        ("peak_bytes", 10 * 2**20, 10.6 * 2**20, "REGRESSED", "peak_bytes regressed: 10 MiB -> 10.6 MiB, x1.06, allowed 10.5 MiB"),
-        ("peak_bytes", 10 * 2**20, 10.5 * 2**20, "ok", "peak_bytes 10 MiB -> 10.5 MiB"),
+        ("peak_bytes", 10 * MIB, 10.6 * MIB, "REGRESSED",
+         "peak_bytes regressed: 10 MiB -> 10.6 MiB, x1.06, allowed 10.5 MiB"),
+        ("peak_bytes", 10 * MIB, 10.5 * MIB, "ok", "peak_bytes 10 MiB -> 10.5 MiB"),
         ("peak_bytes", 1024, 60 * 1024, "ok", "peak_bytes 1 KiB -> 60 KiB"),
         ("peak_bytes", 0, 65 * 1024, "REGRESSED", "peak_bytes regressed: 0 B -> 65 KiB, allowed 64 KiB"),
-        ("peak_bytes", 10 * 2**20, 8 * 2**20, "improved", "peak_bytes improved: 10 MiB -> 8 MiB; record it with --jitperf-update"),
+        ("peak_bytes", 10 * MIB, 8 * MIB, "improved",
+         "peak_bytes improved: 10 MiB -> 8 MiB; record it with --jitperf-update"),
         ("constant_bytes", 0, 2**20 + 1, "REGRESSED", "constant_bytes regressed: 0 B -> 1 MiB, allowed 1 MiB"),
-        ("peak_bytes", 10, None, "not gated", "peak_bytes not gated: the baseline has 10 B, this run none (no statistics)"),
+        ("peak_bytes", 10, None, "not gated",
+         "peak_bytes not gated: the baseline has 10 B, this run none (no statistics)"),
     ],
 )  # fmt: skip
 def test_program_metrics_are_held_to_share_and_amount(
@@ -672,6 +681,16 @@ def test_stored_times_of_another_machine_are_not_used(
 
     assert words(verdict) == ["ok (same program)", "not gated"]
     assert sentence(verdict) == "run not gated: its stored time is of another machine or environment"
+
+
+def test_stored_times_do_not_judge_a_run_time_that_is_not_gated(
+    plan_for: PlanFor, measure: Measure, record: Record
+) -> None:
+    plan = plan_for("eager", settings=Settings(stored_times=True), tolerance={"eager": {"launches": "0 %"}})
+
+    verdict = judge(plan, measure(strategy="eager", program=None), record(program=None), Evidence())
+
+    assert [each.metric for each in verdict.findings] == ["launches"]
 
 
 def test_a_tolerance_by_option_does_not_gate_eager(plan_for: PlanFor, measure: Measure, record: Record) -> None:

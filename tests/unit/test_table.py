@@ -83,24 +83,23 @@ def test_tests_measurements_and_kinds_of_device_stand_apart(row: MakeRow) -> Non
           outer      41 ms  367 us           1   ok
         tests/test_z.py::test_step
                    compile    run    launches
-          outer            -      -           -   no such device   no tpu here
+          outer          -      -           -   no such device   no tpu here
         """)
 
 
 def test_devices_of_one_kind_are_told_apart_and_are_not_each_others_twins(row: MakeRow) -> None:
     rows = [
-        row(strategy=strategy, device=device, optimised="p")
-        for device in ("gpu:1", "gpu:0")
-        for strategy in ("both", "outer")
+        row(strategy="both", device="gpu:1", optimised="p"),
+        row(strategy="both", device="gpu:0", optimised="p"),
+        row(strategy="outer", device="gpu:0", optimised="p"),
     ]
 
     assert table(rows) == lines("""
         tests/test_step.py::test_step
                          compile     run    launches
           outer gpu:0      41 ms  367 us           1   ok
-          outer gpu:1      41 ms  367 us           1   ok
           both gpu:0       41 ms  367 us           1   ok   same program as outer
-          both gpu:1       41 ms  367 us           1   ok   same program as outer
+          both gpu:1       41 ms  367 us           1   ok
         """)
 
 
@@ -230,7 +229,7 @@ def test_each_change_of_a_baseline_is_printed_and_what_is_left_over() -> None:
             run 1 ms -> 2 ms
           test_1 / outer / cpu: removed
         b.json: 0 written, 2 unchanged
-        c.json: 6 entries without a test: test_0 / outer / cpu, test_1 / outer / cpu, test_2 / outer / cpu, test_3 / outer / cpu, test_4 / outer / cpu and 1 more; remove with --jitperf-prune
+        c.json: 6 entries without a test: NAMES and 1 more; remove with --jitperf-prune
         d.json: 1 entry without a test: test_a / outer / cpu; remove with --jitperf-prune
         ERROR e.json cannot be read
-        """)  # fmt: skip
+        """.replace("NAMES", ", ".join(map(str, gone[:5]))))  # fmt: skip

@@ -1,0 +1,256 @@
+"""Today's program against the stored one: the same, raced, or why neither could be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export
+
+from pytest_jitperf.measurement import Comparison
+from pytest_jitperf.probe import compare as comparing
+from pytest_jitperf.probe.compare import Stored, seed_of
+from pytest_jitperf.probe.measure import Probed
+
+X = jnp.linspace(0.1, 2.0, 64)
+TABLE = np.linspace(0.0, 1.0, 64, dtype=np.float32)
+
+Measured = Callable[..., Probed]
+Make = Callable[..., Stored]
+Compare = Callable[..., Comparison]
+
+
+def f(x: Any) -> Any:
+    return jnp.tanh(x) * 2.0
+
+
+def other(x: Any) -> Any:
+    return jnp.tanh(x) * 3.0 + 1.0
+
+
+def test_the_same_fingerprint_ends_the_matter(measured: Measured, stored: Make, compared: Compare) -> None:
+    probed = measured(f, X)
+    assert compared(probed, stored(probed, raw=None)) == Comparison(same=True, how="fingerprint")
+    # Recorded by a version whose fingerprint differs: it is computed again from the bytes.
+    known = stored(probed, fingerprint="sha256:of another version", jax="0.0.1")
+    assert compared(probed, known) == Comparison(same=True, how="fingerprint")
+
+
+@pytest.mark.parametrize("old", [lambda x: jnp.tanh(x * 1.0) * 2.0, lambda x: (jnp.tanh(x) + 0.0 * 0.0) * 2.0])
+def test_a_program_that_xla_makes_the_same_is_the_same(
+    measured: Measured, stored: Make, compared: Compare, old: Any
+) -> None:
+    found = compared(measured(f, X), stored(measured(old, X)))
+    assert (found.same, found.cannot, found.run) == (True, "", None)
+    assert found.how in ("optimised", "fingerprint")
+
+
+def test_another_program_is_raced(measured: Measured, stored: Make, compared: Compare) -> None:
+    found = compared(measured(other, X), stored(measured(f, X)), compile_limit=1e4)
+    assert (found.same, found.how, found.cannot, found.cut) == (False, "", "", "")
+    assert found.run is not None
+    assert (found.run.decided, found.run.confirmed, found.run.high < 1e4) == (True, False, True)
+    assert found.xla is not None
+    assert found.xla.decided
+    assert found.compiles == 2 * found.xla.rounds
+    assert found.old_exact["peak_bytes"] == 512
+    assert found.old_operations["fusion"] == found.new_operations["fusion"] == 1
+    assert found.old_xla_seconds is not None
+    assert found.old_xla_seconds > 0
+
+
+def test_a_regression_is_confirmed_with_fresh_executables(measured: Measured, stored: Make, compared: Compare) -> None:
+    new, known = measured(other, X), stored(measured(f, X))
+    found = compared(new, known, run_limit=1e-4)
+    assert found.run is not None
+    assert (found.run.decided, found.run.confirmed, found.compiles, found.cut) == (True, True, 4, "")
+
+    hurried = compared(new, known, run_limit=1e-4, compile_seconds=0.0)
+    assert hurried.run is not None
+    assert (hurried.run.confirmed, hurried.compiles) == (False, 2)
+    assert hurried.cut == "confirmation with fresh executables (max-compile)"
+
+
+def test_only_what_is_gated_is_raced(measured: Measured, stored: Make, compared: Compare) -> None:
+    found = compared(measured(other, X), stored(measured(f, X)), run_limit=None)
+    assert (found.same, found.run, found.xla, found.cannot, found.compiles) == (False, None, None, "", 2)
+
+
+def times_table(table: Any) -> Callable[[Any], Any]:
+    return lambda x: x * table + jnp.tanh(x)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        times_table(TABLE * 10),
+        lambda x: x * jnp.flip(jnp.asarray(TABLE)) + jnp.tanh(x),  # XLA computes the flipped table
+        lambda x: x * (jnp.asarray(TABLE) * 2) + jnp.tanh(x),
+        lambda x: (x * 1.0) * TABLE + jnp.tanh(x),  # the same, but no text could tell
+    ],
+)
+def test_captured_tables_are_raced_for_their_values_are_not_seen(
+    measured: Measured, stored: Make, compared: Compare, new: Any
+) -> None:
+    found = compared(measured(new, X), stored(measured(times_table(TABLE), X)))
+    assert (found.same, found.cannot) == (False, "")
+    assert found.run is not None
+
+
+def through_python(x: Any) -> Any:
+    return jax.pure_callback(lambda v: np.tanh(v) * 2, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+def test_a_program_that_calls_back_is_never_the_same(measured: Measured, stored: Make, compared: Compare) -> None:
+    new = measured(through_python, X)
+    assert new.programs == {}
+    assert new.measurement.program is not None
+    assert new.measurement.program.fingerprint is None
+    why = "it calls back into Python, which cannot be stored"
+    assert compared(new, stored(new)) == Comparison(same=False, cannot="no stored program")
+    assert compared(new, stored(new, missing=why)).cannot == why
+
+    found = compared(new, stored(measured(f, X)), compile_limit=1.25)
+    assert (found.same, found.compiles) == (False, 1)
+    assert found.run is not None  # as it is, against the stored one built again
+    assert found.cannot == f"compile time is not compared: {why}"
+
+
+def test_a_helper_that_can_no_longer_be_exported_is_not_raced_as_the_whole(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    new = measured(lambda x: helper(x) + 1, X, strategy="inner", inner=[helper])
+    found = compared(new, stored(measured(f, X)), key="gone")
+    assert (found.same, found.run) == (False, None)
+
+
+def helper(x: Any) -> Any:
+    return jnp.tanh(x) * 2.0
+
+
+def count_down(d: Any) -> Any:
+    return jax.lax.while_loop(lambda s: s[1] > 0, lambda s: (s[0] * d["lr"], s[1] - 1), (d["lr"], d["n"]))
+
+
+def count_down_renamed(d: Any) -> Any:
+    given = {"lr": d["zlr"], "n": d["n"]}
+    return jax.tree.map(lambda leaf: leaf + 0, count_down(given))
+
+
+def names_swapped(d: Any) -> Any:
+    return count_down({"lr": d["n"], "n": d["a"]})
+
+
+def test_a_renamed_key_gets_its_own_value(measured: Measured, stored: Make, compared: Compare) -> None:
+    known = stored(measured(count_down, {"lr": 1.0, "n": 20.0}))
+    assert known.inputs == "d['lr']: weak f32[]; d['n']: weak f32[]"
+    found = compared(measured(count_down_renamed, {"zlr": 1.0, "n": 20.0}), known)
+    assert found.cannot == ""
+    assert found.same or found.run is not None
+
+
+def test_names_that_now_mean_another_value_are_not_raced(measured: Measured, stored: Make, compared: Compare) -> None:
+    known = stored(measured(count_down, {"lr": 0.5, "n": 20.0}))
+    found = compared(measured(names_swapped, {"a": 20.0, "n": 0.5}), known)
+    if not found.same:
+        assert found.cannot == "arguments were renamed and cannot be paired with the stored program's"
+    assert found.run is None
+
+
+def test_a_renamed_argument_that_is_the_only_one_of_its_kind_is_raced(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    found = compared(measured(lambda y: jnp.tanh(y) * 3.0, X), stored(measured(f, X)))
+    assert (found.same, found.cannot) == (False, "")
+    assert found.run is not None
+
+
+def test_donated_arguments_are_raced_with_copies(measured: Measured, stored: Make, compared: Compare) -> None:
+    jit = {"donate_argnums": 0}
+    given = {"a": X + 0, "b": jax.random.key(0)}
+    old = measured(lambda d: {"a": d["a"] * 2, "b": d["b"]}, given, jit=jit)
+    new = measured(lambda d: {"a": d["a"] * 3, "b": d["b"]}, given, jit=jit)
+    found = compared(new, stored(old))
+    assert found.cannot == ""
+    assert found.run is not None
+    assert not given["a"].is_deleted()
+
+
+def test_each_side_is_compiled_with_its_own_options(measured: Measured, stored: Make, compared: Compare) -> None:
+    plain = measured(f, X)
+    slow = measured(f, X, jit={"compiler_options": {"xla_backend_optimization_level": 0}})
+    found = compared(plain, stored(slow))
+    assert (found.same, found.cannot) == (False, "")
+    assert found.run is not None
+
+
+ELSEWHERE = bytes(export.export(jax.jit(f), platforms=["tpu"])(X).serialize())
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"raw": None, "missing": "the file is gone"}, "the file is gone"),
+        ({"raw": b"garbage"}, "the stored program cannot be read by jax"),
+        ({"raw": b""}, "the stored program cannot be read by jax"),
+        ({"raw": ELSEWHERE}, "the stored program is for tpu, not for cpu"),
+        ({"inputs": "x: f32[64]; y: f32[3]"}, "the stored program takes an input f32[3] that the call no longer has"),
+        ({"inputs": ""}, "the stored program takes 1 leaves, not 0"),
+        ({"fingerprint": "sha256:of another program"}, "the stored program is not the one that its entry names"),
+        ({"options": {"no_such_option": "1"}, "jax": ""}, "the stored program cannot be compiled: "),
+    ],
+)
+def test_what_cannot_be_built_again_is_a_sentence(
+    measured: Measured, stored: Make, compared: Compare, changes: dict[str, Any], sentence: str
+) -> None:
+    found = compared(measured(other, X), stored(measured(f, X), **changes))
+    assert (found.same, found.run) == (False, None)
+    assert found.cannot.startswith(sentence)
+    assert "\n" not in found.cannot
+
+
+def test_bytes_of_another_program_are_told_apart(measured: Measured, stored: Make, compared: Compare) -> None:
+    known, third = stored(measured(f, X)), measured(lambda x: jnp.cos(x), X)
+    swapped = replace(known, raw=stored(measured(other, X)).raw)
+    assert compared(third, swapped).cannot == "the stored program is not the one that its entry names"
+
+
+def test_a_stored_program_that_fails_is_a_sentence(measured: Measured, stored: Make, compared: Compare) -> None:
+    jax.config.update("jax_debug_nans", True)
+    try:
+        known = stored(measured(lambda x: jnp.log(x), X))
+        found = compared(measured(lambda x: x + 1, X - 5), known)
+    finally:
+        jax.config.update("jax_debug_nans", False)
+    assert found.cannot.startswith("the stored program fails with today's arguments: ")
+    assert "FloatingPointError: " in found.cannot
+
+
+def test_a_race_that_would_not_fit_in_memory_is_not_started(
+    measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "memory_missing", lambda exact, device: f"needs {exact['peak_bytes']}")
+    found = compared(measured(other, X), stored(measured(f, X)))
+    assert (found.cannot, found.run) == ("needs 512", None)
+
+
+def test_helpers_that_are_only_traced_have_no_values_to_run_with(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    def loss(x: Any) -> Any:
+        return helper(x).sum()
+
+    new = measured(jax.grad(loss), X, strategy="inner", inner=[helper])
+    (key,) = new.programs
+    found = compared(new, stored(measured(other, X)), key=key)
+    assert (found.same, found.run) == (False, None)
+    assert found.cannot == "its arguments exist only while its caller runs, so it cannot be run alone"
+
+
+def test_shuffling_is_the_same_in_every_run_of_a_test() -> None:
+    assert seed_of("a").random() == seed_of("a").random() != seed_of("b").random()
