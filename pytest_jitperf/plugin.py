@@ -127,7 +127,11 @@ def _selected(case: Case, settings: Settings) -> bool:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Notes which test files were collected whole, so that entries without a test can be named."""
     run = session.config.stash[RUN]
-    if session.testsfailed or run.settings.mode == "disable" or not any(map(case_of, session.items)):
+    settings = run.settings
+    # A test whose marker names no strategies has only the selected ones, without any being deselected.
+    if session.testsfailed or settings.mode == "disable" or settings.selected_strategies:
+        return
+    if not any(map(case_of, session.items)):
         return
     from pytest_jitperf.collected import whole_files
 

@@ -20,6 +20,8 @@ _VERSIONS = frozenset({"python", "jax", "jaxlib", "platform_version"})
 # Python calls vary by a few with hash seeds and import order; compilations, launches and leaves never do.
 _VARYING_COUNTS = frozenset({"trace_calls", "host_calls"})
 _VARYING_SHARE, _VARYING_CALLS = 0.001, 20
+# Below what the gate lets pass (50 % and 50 ms, of a reference trace of some ms), above what noise does.
+_TRACE_FACTOR, _TRACE_UNITS = 1.45, 3.0
 
 
 def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, renew: bool = False) -> Entry:
@@ -32,6 +34,7 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     the same, ``stored_times``, and a timing's quartiles are apart  old with the new timings
     the same, recorded with another Python or jax                   old, with the counts of this one added
     the same, another environment (flags, devices, …)               new, with the counts of other versions kept
+    the same, but tracing takes another time (Python without calls)  new, likewise
     anything else                                                   new
     ==============================================================  ===========================================
 
@@ -55,7 +58,8 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     # With the same jax, another jaxlib or driver is not a row of the matrix of versions but a change to record.
     versions = _VERSIONS if old.environment.jax != new.environment.jax else frozenset({"python"})
     allowed = frozenset[str]() if stored_times else versions
-    if renew or _exact(old) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys():
+    differs = _exact(old) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys()
+    if renew or differs or ("python" not in moved and "jax" not in moved and _trace_moved(old, new)):
         return replace(new, host={**old.host, **new.host})
     merged = replace(
         old,
@@ -67,6 +71,14 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
         # The machine's name is not compared, but it goes with the timings.
         merged = replace(merged, timed=new.timed, relative=new.relative, environment=new.environment)
     return old if merged == old else merged
+
+
+def _trace_moved(old: Entry, new: Entry) -> bool:
+    """Whether tracing the same program became so much slower or faster that the gate would say so."""
+    before, after = sum(old.relative.values()), sum(new.relative.values())
+    if not before or not after:
+        return False
+    return max(before, after) > _TRACE_FACTOR * min(before, after) and abs(after - before) > _TRACE_UNITS
 
 
 def _same_code(old: Entry, new: Entry) -> bool:

@@ -20,6 +20,7 @@ from jax import export
 from pytest_jitperf.errors import MeasurementError
 
 from . import clock
+from .inputs import short_aval
 from .refusals import one_line, why_not_exported
 
 # Part of every fingerprint: raise it when the normalisation below changes.
@@ -91,9 +92,10 @@ def exported_program(
         MeasurementError: The program cannot be exported (Python callbacks, custom calls that JAX does not keep
             stable); the message is one sentence.
     """
+    abstract_args, abstract_kwargs = _uncommitted((tuple(args), dict(kwargs)))
     try:
         with _no_source_locations():
-            made = export.export(jitted)(*args, **kwargs)
+            made = export.export(jitted, platforms=[_platform(leaves)])(*abstract_args, **abstract_kwargs)
             if len(made.in_avals) != len(leaves):
                 raise MeasurementError(
                     f"its {len(made.in_avals)} inputs could not be matched with {len(leaves)} argument leaves"
@@ -144,6 +146,10 @@ def replayed(
         raise MeasurementError(f"the stored program is for {made.nr_devices} devices, not for {count}")
     if len(made.in_avals) != len(leaves):
         raise MeasurementError(f"the stored program takes {len(made.in_avals)} leaves, not {len(leaves)}")
+    for aval, leaf in zip(made.in_avals, leaves, strict=True):
+        wanted, given = (short_aval(jax.ShapeDtypeStruct(each.shape, each.dtype)) for each in (aval, _aval(leaf)))
+        if wanted != given:
+            raise MeasurementError(f"the stored program takes {wanted}, not {given}")
     try:
         text, fingerprint = _identity(made, leaves, donated, options)
     except Exception as error:
@@ -163,7 +169,6 @@ def replayed(
 def _identity(
     exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...], options: Mapping[str, str]
 ) -> tuple[str, str]:
-    # Whether a leaf is committed to its device shows in the text, and says nothing about the program.
     abstract = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
     text = _lower(exported, leaves if exported.nr_devices > 1 else abstract, donated).as_text()
     parts = (
@@ -223,11 +228,35 @@ def _no_source_locations() -> Iterator[None]:
         jax.config.update("jax_traceback_in_locations_limit", before)
 
 
+def _uncommitted(arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments of which those on one device are abstract.
+
+    Whether an array is committed to its device shows in the text of a program, and says nothing about it.
+    """
+
+    def abstract(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array) or len(leaf.sharding.device_set) > 1:
+            return leaf
+        weak = bool(getattr(leaf, "weak_type", False))  # key arrays do not have it
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=weak)
+
+    def argument(value: Any) -> Any:
+        # Static arguments hold no arrays, and must stay the objects that they are.
+        has_arrays = any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value))
+        return jax.tree.map(abstract, value) if has_arrays else value
+
+    args, kwargs = arguments
+    return tuple(map(argument, args)), {name: argument(value) for name, value in kwargs.items()}
+
+
+def _aval(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, jax.ShapeDtypeStruct) else jax.typeof(leaf)
+
+
 def _platform(leaves: Sequence[Any]) -> str:
-    """Where the leaves are, as exports name it: ``cuda`` or ``rocm`` where a device says ``gpu``."""
-    for leaf in leaves:
-        if isinstance(leaf, jax.Array):
-            device: Any = next(iter(leaf.sharding.device_set))
-            platform: str = device.platform
-            return export.default_export_platform() if platform == "gpu" else platform
-    return export.default_export_platform()
+    """Where a program with these leaves runs, as exports name it: ``cuda`` or ``rocm`` where a device says ``gpu``."""
+    devices = (device for leaf in leaves if isinstance(leaf, jax.Array) for device in leaf.sharding.device_set)
+    default: Any = jax.config.jax_default_device  # type: ignore[attr-defined]  # made at run time
+    device: Any = next(devices, default)
+    platform = getattr(device, "platform", "gpu")
+    return export.default_export_platform() if platform == "gpu" else str(platform)

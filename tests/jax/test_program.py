@@ -255,8 +255,8 @@ ELSEWHERE = bytes(export.export(jax.jit(f), platforms=["tpu"])(X).serialize())
         ({"raw": ELSEWHERE}, "the stored program is for tpu, not for cpu"),
         ({"leaves": []}, "the stored program takes 1 leaves, not 0"),
         ({"leaves": [X, X]}, "the stored program takes 1 leaves, not 2"),
-        ({"leaves": [X[:3]]}, "the stored program cannot be lowered: "),
-        ({"leaves": [X.astype(int)]}, "the stored program cannot be lowered: "),
+        ({"leaves": [X[:3]]}, "the stored program takes f32[8], not f32[3]"),
+        ({"leaves": [X.astype(int)]}, "the stored program takes f32[8], not i32[8]"),
     ],
 )
 def test_bytes_that_do_not_fit_are_an_error_of_one_line(changes: dict[str, Any], sentence: str) -> None:

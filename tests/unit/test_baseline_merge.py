@@ -178,3 +178,13 @@ def test_the_same_update_twice_changes_nothing_more(new: Entry, stored_times: bo
     merged = merge_entry(OLD, new, stored_times=stored_times, renew=renew)
 
     assert merge_entry(merged, new, stored_times=stored_times, renew=renew) == merged
+
+
+def test_a_trace_that_became_slower_without_a_call_more_is_recorded() -> None:
+    """Otherwise accepting it would change nothing, and the gate would fail again."""
+    slower = replace(OLD, relative={"trace": 24.0})
+
+    assert merge_entry(OLD, slower) == slower
+    assert merge_entry(OLD, replace(OLD, relative={"trace": 4.4})) is OLD
+    quick = replace(OLD, relative={"trace": 0.2})
+    assert merge_entry(quick, replace(OLD, relative={"trace": 0.5})) is quick
