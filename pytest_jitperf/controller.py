@@ -32,6 +32,7 @@ class Controller:
             passed=report.passed,
             xfail=hasattr(report, "wasxfail"),
             payload=payload,
+            worker=getattr(report, "worker_id", ""),
         )
 
     @pytest.hookimpl(optionalhook=True)
@@ -44,7 +45,7 @@ class Controller:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Writes the baselines before the summary is printed; also after ``-x`` and Ctrl-C."""
         run, settings = self._run, self._run.settings
-        if run.gathered is None or settings.mode == "disable":
+        if run.gathered is None or settings.mode == "disable" or session.config.getoption("collectonly"):
             return
         run.written = run.gathered.write(
             stored_times=settings.stored_times, prune=settings.prune, update_entries=settings.mode == "update"

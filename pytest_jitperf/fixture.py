@@ -132,7 +132,8 @@ class Jitperf:
                     return self._trial.run_once(asked)
                 tried = self._trial.run(asked)
             except Exception as error:
-                raise error.with_traceback(without_own_frames(error))
+                error.__traceback__ = without_own_frames(error)
+                raise
             self.tried.append(tried)
             if number == 0:
                 result = tried.result

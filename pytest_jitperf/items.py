@@ -54,8 +54,8 @@ def set_up(item: pytest.Item) -> None:
         names = [name_of(each) for each in state.spec.strategies]
         if state.case is not None and not state.case.error and state.case.strategy not in names:
             raise SpecError(
-                f"jitperf marker: strategies={names} was added after the test was expanded into its items, which is too "
-                "late; put the marker on the test"
+                f"jitperf marker: strategies={names} was added after the test was expanded into its items, which is "
+                "too late; put the marker on the test"
             )
         # Said here and not swallowed: a limit that nothing enforces would be a false promise.
         for keyword, given in (("limit", state.spec.phase_limits), ("expected_calls", state.spec.expected_calls)):
@@ -159,12 +159,16 @@ def judge_item(item: pytest.Item, state: State) -> None:
             why = "it does not use the jitperf fixture" if fixture is None else "it never calls jitperf()"
             fail_unmeasured(item, f"not measured: the test is marked, but {why}; call  jitperf(f, x)  in it")
         return
+    run = item.config.stash[RUN]
+    if state.demanded and not fixture.tried and run.settings.mode != "disable":
+        fail_unmeasured(item, "not measured: the test is marked, but jitperf() raised an error that the test caught")
+    # A rerun has the properties of the attempt before it.
+    item.user_properties[:] = [each for each in item.user_properties if not each[0].startswith("jitperf.")]
     for each in fixture.tried:
         prefix = f"jitperf.{each.measurement.name}"
         values = ((name, each.measurement.value(name)) for name in METRICS)
         item.user_properties += [(f"{prefix}.{name}", value) for name, value in values if value is not None]
         item.user_properties.append((f"{prefix}.outcome", each.verdict.outcome.value))
-    run = item.config.stash[RUN]
     path, line = marker_line(item)
     failing = []
     for each in fixture.tried:
@@ -212,6 +216,4 @@ def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:
     if state.fixture is None or not state.fixture.tried:
         return []
     baseline = str(run.baseline_path(item))
-    return [
-        row_of(each, nodeid=item.nodeid, baseline=baseline, file=file).to_json() for each in state.fixture.tried
-    ]
+    return [row_of(each, nodeid=item.nodeid, baseline=baseline, file=file).to_json() for each in state.fixture.tried]

@@ -186,12 +186,17 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Puts the rows of an item on its report, which xdist carries to the controller."""
+    """Puts the rows of an item on its report, which xdist carries to the controller.
+
+    Those of a set-up that passed hold none: they make the item known, so that what else is reported of it, such as
+    subtests, is heeded.
+    """
     report = yield
     state = item.stash.get(STATE, None)
-    if state is not None and (call.when == "call" or (call.when == "setup" and not report.passed)):
+    if state is not None and call.when in ("setup", "call"):
         from pytest_jitperf.items import rows_of
         from pytest_jitperf.session import ATTRIBUTE
 
-        setattr(report, ATTRIBUTE, {"rows": rows_of(item, state)})
+        final = call.when == "call" or not report.passed
+        setattr(report, ATTRIBUTE, {"rows": rows_of(item, state)} if final else {})
     return report

@@ -21,7 +21,7 @@ ATTRIBUTE = "jitperf"
 
 @dataclass(slots=True)
 class _Item:
-    """The last attempt of one item."""
+    """The last attempt of one item in one process."""
 
     rows: list[Row] = field(default_factory=list)
     marked: bool = False
@@ -45,17 +45,30 @@ class Written:
 
 
 class Gathered:
-    """Rows and outcomes of a run, by item; the last attempt of a rerun item counts."""
+    """Rows and outcomes of a run, by item; the last attempt of a rerun item counts.
+
+    Where several processes run the same item (``--dist each``) one of them stands for it: the last, unless it failed in
+    another.
+    """
 
     def __init__(self) -> None:
-        self._items: dict[str, _Item] = {}
+        self._attempts: dict[str, dict[str, _Item]] = {}
         self._whole: dict[str, dict[str, set[str]]] = {}
 
     def knows(self, nodeid: str) -> bool:
         """Whether an item was marked, so that its further reports matter."""
-        return nodeid in self._items
+        return nodeid in self._attempts
 
-    def add(self, nodeid: str, when: str, *, passed: bool, xfail: bool, payload: Mapping[str, Any] | None) -> None:
+    def add(
+        self,
+        nodeid: str,
+        when: str,
+        *,
+        passed: bool,
+        xfail: bool,
+        payload: Mapping[str, Any] | None,
+        worker: str = "",
+    ) -> None:
         """Takes one report.
 
         Args:
@@ -63,16 +76,18 @@ class Gathered:
             when: ``"setup"``, ``"call"`` or ``"teardown"``.
             passed: Whether the report passed.
             xfail: Whether it belongs to an expected failure.
-            payload: What the plugin put on it, or None.
+            payload: What the plugin put on it, or None; empty for a set-up that passed.
+            worker: The process that ran it; empty where there is only one.
         """
-        if when == "setup":
-            self._items[nodeid] = _Item()
-        item = self._items.setdefault(nodeid, _Item())
+        attempts = self._attempts.setdefault(nodeid, {})
+        if when == "setup" or worker not in attempts:
+            attempts[worker] = _Item()
+        item = attempts[worker]
         item.clean = item.clean and passed and not xfail
         item.finished = item.finished or when == "teardown"
-        if payload is not None:
+        if payload:
             item.marked = True
-            item.rows += [Row.from_json(each) for each in payload.get("rows", ())]
+            item.rows += [Row.from_json(each) for each in payload["rows"]]
 
     def add_collected(self, files: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         """Takes what a process collected whole: baseline path to test key to strategies."""
@@ -82,19 +97,27 @@ class Gathered:
                 known.setdefault(test, set()).update(strategies)
 
     @property
+    def _items(self) -> list[_Item]:
+        """What stands for each item."""
+        return [
+            next((each for each in attempts.values() if not each.clean), [*attempts.values()][-1])
+            for attempts in self._attempts.values()
+        ]
+
+    @property
     def rows(self) -> list[Row]:
         """All rows, in the order of their items."""
-        return [row for item in self._items.values() for row in item.rows]
+        return [row for item in self._items for row in item.rows]
 
     @property
     def unmeasured(self) -> int:
         """Marked items that gave no row."""
-        return sum(item.marked and not item.rows for item in self._items.values())
+        return sum(item.marked and not item.rows for item in self._items)
 
     @property
     def anything(self) -> bool:
         """Whether there was a marked item."""
-        return any(item.marked for item in self._items.values())
+        return any(item.marked for item in self._items)
 
     def write(self, *, stored_times: bool, prune: bool, update_entries: bool) -> Written:
         """Updates the baselines with the rows of items all of whose reports passed, and looks for orphans.
@@ -107,7 +130,7 @@ class Gathered:
         written = Written()
         by_file: dict[str, list[Row]] = defaultdict(list)
         if update_entries:
-            for item in self._items.values():
+            for item in self._items:
                 if item.clean and item.finished:
                     for row in item.rows:
                         if row.entry is not None:

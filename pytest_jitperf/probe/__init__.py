@@ -1,1 +1,1 @@
-"""All that touches JAX and the clock: imported when a measurement starts, never before."""
+"""All that touches JAX and the clock. Imported when a measurement starts; only `clock` is loaded with the plugin."""

@@ -65,7 +65,8 @@ def place(tree: Any, device: jax.Device, asked: str) -> Any:
             if len(leaf.sharding.device_set) > 1:
                 raise MeasurementError(
                     f"an input of shape {leaf.shape} is spread over {len(leaf.sharding.device_set)} devices, but the "
-                    f'test is measured on {device.platform}:{device.id}. To keep the placement, add  devices=["as-is"]  to the marker.'
+                    f"test is measured on {device.platform}:{device.id}. "
+                    'To keep the placement, add  devices=["as-is"]  to the marker.'
                 )
             return jax.device_put(leaf, device)
         if isinstance(leaf, np.ndarray) and is_array(leaf):

@@ -107,7 +107,7 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
     parts.add_stages([stages], relative_unit(lock))
     subject.callbacks = bool(stages.traced.jaxpr.effects)
     where = {leaf.index: n for n, leaf in enumerate(made.arrays)}
-    donated = tuple(where[index] for index in subject.donated if index in where)
+    donated = tuple(where[index] for index in subject.donated or () if index in where)
     parts.program = _program(parts, "", made, donated, {})
 
 

@@ -7,8 +7,6 @@ executable. Arguments and results are flattened to leaves, which keeps pytree ty
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,11 +18,9 @@ from jax import export
 from pytest_jitperf.errors import MeasurementError
 
 from . import clock
+from .fingerprint import identity, lowered
 from .inputs import short_aval
 from .refusals import one_line, why_not_exported
-
-# Part of every fingerprint: raise it when the normalisation below changes.
-_FINGERPRINT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +49,7 @@ class FlatProgram:
 
     def lower(self) -> jax.stages.Lowered:
         """A fresh lowering: nothing compiled before is found again."""
-        return _lower(self.exported, self.leaves, self.donated)
+        return lowered(self.exported, self.leaves, self.donated)
 
     def compile(self) -> tuple[jax.stages.Compiled, float]:
         """Compiles anew.
@@ -106,7 +102,7 @@ def exported_program(
         raise
     except Exception as error:
         raise MeasurementError(why_not_exported(error)) from error
-    text, fingerprint = _identity(flat, leaves, donated, options)
+    text, fingerprint = identity(flat, leaves, donated, options)
     return FlatProgram(
         exported=flat,
         leaves=tuple(leaves),
@@ -151,7 +147,7 @@ def replayed(
         if wanted != given:
             raise MeasurementError(f"the stored program takes {wanted}, not {given}")
     try:
-        text, fingerprint = _identity(made, leaves, donated, options)
+        text, fingerprint = identity(made, leaves, donated, options)
     except Exception as error:
         raise MeasurementError(f"the stored program cannot be lowered: {one_line(error)}") from error
     return FlatProgram(
@@ -166,37 +162,6 @@ def replayed(
     )
 
 
-def _identity(
-    exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...], options: Mapping[str, str]
-) -> tuple[str, str]:
-    abstract = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
-    text = _lower(exported, leaves if exported.nr_devices > 1 else abstract, donated).as_text()
-    parts = (
-        _FINGERPRINT_VERSION,
-        exported.platforms,
-        exported.nr_devices,
-        # Weak types do not survive serialisation.
-        tuple((str(aval.dtype), tuple(aval.shape)) for aval in exported.in_avals),
-        donated,
-        sorted(options.items()),
-        normalized(text),
-    )
-    return text, f"sha256:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
-
-
-def normalized(stablehlo: str) -> str:
-    """The text without what a harmless edit changes: module name, result names and names of its own functions.
-
-    Only symbols defined by ``func.func`` are renumbered (in order of definition), since merging every ``@symbol``
-    would make different custom-call targets equal.
-    """
-    text = re.sub(r"module @[\w.$\-]+", "module", stablehlo, count=1)
-    text = re.sub(r'jax\.result_info = "[^"]*",? ?', "", text).replace(" {}", "")
-    names = re.findall(r"func\.func (?:\w+ )*@([\w.$\-]+|\"[^\"]+\")", text)
-    numbers = {name: f"@f{n}" for n, name in enumerate(names)}
-    return re.sub(r"@([\w.$\-]+|\"[^\"]+\")", lambda match: numbers.get(match[1], match[0]), text)
-
-
 def _flat(made: export.Exported) -> export.Exported:
     inputs, outputs = len(made.in_avals), len(made.out_avals)
     return dataclasses.replace(
@@ -205,16 +170,6 @@ def _flat(made: export.Exported) -> export.Exported:
         out_tree=jax.tree.structure([0] * outputs),
         fun_name="program",
     )
-
-
-def _lower(exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...]) -> jax.stages.Lowered:
-    # A new callable each time: jit finds earlier traces by the function it wraps.
-    call: Any = exported.call
-
-    def program(*values: Any) -> Any:
-        return call(*values)
-
-    return jax.jit(program, donate_argnums=donated).lower(*leaves)
 
 
 @contextmanager

@@ -31,7 +31,8 @@ class Subject:
         inputs: Arguments on the device; never handed to a call that may overwrite them.
         make_args: Builds fresh arguments per call, or None.
         helpers: What ``inner=`` named.
-        donated: Leaves of ``inputs`` that a call overwrites; they are copied before each call.
+        donated: Leaves of ``inputs`` that a call overwrites; they are copied before each call. None as long as that is
+            not known: then all of them are.
         callbacks: Whether a call may leave Python callbacks running after its results are ready.
     """
 
@@ -41,7 +42,7 @@ class Subject:
     inputs: Call
     make_args: Callable[[], Call] | None = None
     helpers: tuple[Helper, ...] = ()
-    donated: tuple[int, ...] = ()
+    donated: tuple[int, ...] | None = None
     callbacks: bool = True
     swap: Swap | None = field(default=None)
 
@@ -65,7 +66,7 @@ class Subject:
             call = Call(args, kwargs)
             jax.block_until_ready([leaf for leaf in call.leaves if isinstance(leaf, jax.Array)])
             return call
-        return copied(self.inputs, self.donated) if self.donated else self.inputs
+        return self.inputs if self.donated == () else copied(self.inputs, self.donated)
 
     def call(self, call: Call) -> Any:
         """One call of what the user would call."""
@@ -79,7 +80,7 @@ class Subject:
 
     def side(self) -> Side:
         """The subject as one side of a race; inputs are made afresh only where calls use them up."""
-        if self.make_args is None and not self.donated:
+        if self.make_args is None and self.donated == ():
             inputs = self.inputs
             target, args, kwargs = self.built.call, inputs.args, inputs.kwargs
             return Side(prepare=None, call=lambda _: target(*args, **kwargs))

@@ -59,26 +59,29 @@ class TestUnit(unittest.TestCase):
 
 MESSAGES = {
     "test_keyword[outer]": 'jitperf marker (function test_keyword): unknown keyword startegies=; did you mean "strateg'
-    'ies"? Valid: strategies, inner, *, run, *\ntest_g.py:20: test_g.py::test_keyword[outer]',
+    'ies"? Valid: strategies, inner, *, run, *\ntest_g.py:19: test_g.py::test_keyword[outer]',
     "test_no_unit[outer]": 'jitperf marker (function test_no_unit): run=5 has no unit; write "5 s" or "5 ms"\n'
-    "test_g.py:24: *",
-    "test_two_mistakes[outer]": 'jitperf marker (function test_two_mistakes): run="5 parsecs" has unknown unit "parsecs"'
+    "test_g.py:23: *",
+    "test_two_mistakes[outer]": 'jitperf marker (function test_two_mistakes): run="5 parsecs" has unknown unit '
+    '"parsecs"'
     "; a time is in ns, us, ms, s, min or h\n"
-    'jitperf marker (function test_two_mistakes): peak_bytes="-1 B" *\ntest_g.py:28: *',
+    'jitperf marker (function test_two_mistakes): peak_bytes="-1 B" is below zero; write "64 MiB"\ntest_g.py:27: *',
     "test_strategy[invalid]": 'jitperf marker (function test_strategy): strategies: unknown strategy "oter"; did you '
-    'mean "outer"? Valid: eager, outer, inner, both; another one needs Strategy("oter", build)\ntest_g.py:32: *',
+    'mean "outer"? Valid: eager, outer, inner, both; another one needs Strategy("oter", build)\ntest_g.py:31: *',
     "test_device[invalid]": 'jitperf marker (function test_device): devices: unknown device "gup"; did you mean "gpu"? '
-    "Valid: cpu, gpu, *\ntest_g.py:36: *",
-    "test_no_inner[inner]": 'jitperf marker (function test_no_inner): strategies: "inner" needs inner=, which names the '
-    "functions to jit\ntest_g.py:40: *",
-    "test_positional[eager]": 'jitperf marker (function test_positional): positional arguments are not accepted, got '
-    '"outer"; write strategies=["outer"]\ntest_g.py:44: *',
+    "Valid: cpu, gpu, *\ntest_g.py:35: *",
+    "test_no_inner[inner]": 'jitperf marker (function test_no_inner): strategies: "inner" needs inner=, which '
+    "names the "
+    "functions to jit\ntest_g.py:39: *",
+    "test_positional[eager]": "jitperf marker (function test_positional): positional arguments are not accepted, got "
+    '"outer"; write strategies=["outer"]\ntest_g.py:43: *',
     "test_positional[outer]": "jitperf marker (function test_positional): positional arguments are not accepted, *",
-    "test_param[2-outer]": "jitperf marker (pytest.param): strategies= in pytest.param comes too late to say which items "
-    "there are; put it on the test\ntest_g.py:48: *",
+    "test_param[2-outer]": "jitperf marker (pytest.param): strategies= in pytest.param comes too late to say "
+    "which items "
+    "there are; put it on the test\ntest_g.py:47: *",
     "TestUnit.test_method": "test_g.py::TestUnit::test_method: jitperf cannot measure methods of unittest.TestCase, "
     "since pytest gives them no fixtures. Make it a plain function, or a method of a plain class.\n"
-    "test_g.py:56: NotMeasured",
+    "test_g.py:55: NotMeasured",
 }
 
 

@@ -77,7 +77,8 @@ class AsyncCallable:
 
 
 @pytest.mark.parametrize(
-    "function", [coroutine, generator, async_generator, functools.partial(coroutine), AsyncCallable(), jax.jit(coroutine)]
+    "function",
+    [coroutine, generator, async_generator, functools.partial(coroutine), AsyncCallable(), jax.jit(coroutine)],
 )
 @pytest.mark.parametrize("strategy", ["eager", "outer"])
 def test_what_computes_nothing_is_refused_before_it_is_called(function: Callable[..., Any], strategy: str) -> None:

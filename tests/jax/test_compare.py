@@ -13,7 +13,7 @@ import pytest
 from jax import export
 
 from pytest_jitperf.measurement import Comparison
-from pytest_jitperf.probe import compare as comparing
+from pytest_jitperf.probe import contest
 from pytest_jitperf.probe.compare import Stored, seed_of
 from pytest_jitperf.probe.measure import Probed
 
@@ -234,7 +234,7 @@ def test_a_stored_program_that_fails_is_a_sentence(measured: Measured, stored: M
 def test_a_race_that_would_not_fit_in_memory_is_not_started(
     measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "memory_missing", lambda exact, device: f"needs {exact['peak_bytes']}")
+    monkeypatch.setattr(contest, "memory_missing", lambda exact, device: f"needs {exact['peak_bytes']}")
     found = compared(measured(other, X), stored(measured(f, X)))
     assert (found.cannot, found.run) == ("needs 512", None)
 

@@ -86,7 +86,9 @@ def test_a_backend_without_any_analysis_says_why() -> None:
     def refuse() -> None:
         raise NotImplementedError("not on this backend\nat all")
 
-    exact, missing = program_costs(SimpleNamespace(cost_analysis=refuse, memory_analysis=lambda: None, as_text=refuse), "")
+    exact, missing = program_costs(
+        SimpleNamespace(cost_analysis=refuse, memory_analysis=lambda: None, as_text=refuse), ""
+    )
     assert exact == {"stablehlo_ops": 0, "constant_bytes": 0}
     assert set(missing) == {"peak_bytes", "temp_bytes", "flops", "bytes_accessed", "hlo_ops", "fusions", "custom_calls"}
     assert missing["flops"] == "no cost analysis here (NotImplementedError: not on this backend)"

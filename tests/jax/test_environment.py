@@ -43,7 +43,9 @@ def test_contexts_count_as_the_settings_that_they_are() -> None:
 
 
 def test_flags_are_kept_without_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XLA_FLAGS", "--xla_b=2 --xla_dump_to=/home/me/x --xla_dump_hlo_as_text --xla_a=1")
+    monkeypatch.setenv(
+        "XLA_FLAGS", "--xla_b=2 --xla_dump_to=/home/me/x --xla_dump_hlo_as_text --xla_data_dir=/opt/x --xla_a=1"
+    )
     monkeypatch.setenv("LIBTPU_INIT_ARGS", "--t=1")
     found = environment(CPU)
     assert (found.xla_flags, found.libtpu_init_args) == ("--xla_a=1 --xla_b=2", "--t=1")

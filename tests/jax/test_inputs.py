@@ -67,7 +67,7 @@ def test_abstract_values_are_short(leaf: Any, text: str) -> None:
         (np.array(["a"]), False, False),
         (np.array([{}], dtype=object), False, False),
         (np.datetime64("2020-01-01"), False, False),
-        (np.timedelta64(1), False, False),
+        (np.timedelta64(1, "s"), False, False),
         (object(), False, False),
     ],
 )
@@ -131,7 +131,7 @@ def test_copies_may_be_donated_and_the_originals_live() -> None:
     x, key = jnp.ones(3), jax.random.key(0)
     call = Call((x, x, key, "text"), {"y": jnp.ones(2)})
     copy = copied(call)
-    assert jax.tree.structure((call.args, call.kwargs)) == jax.tree.structure((copy.args, copy.kwargs))
+    assert str(jax.tree.structure((call.args, call.kwargs))) == str(jax.tree.structure((copy.args, copy.kwargs)))
 
     jax.jit(lambda a, b, k, y: (a + 1, b + 1, k, y + 1), donate_argnums=(0, 1, 2), donate_argnames="y")(
         *copy.args[:3], **copy.kwargs

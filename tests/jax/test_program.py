@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.probe.inputs import Call, text_of
 from pytest_jitperf.probe.jitinfo import named_for_jit
 from pytest_jitperf.probe.parts import donated_positions
-from pytest_jitperf.probe.program import FlatProgram, exported_program, normalized, replayed
+from pytest_jitperf.probe.program import FlatProgram, exported_program, replayed
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=["w", "b"], meta_fields=[])
@@ -187,22 +188,16 @@ def test_another_program_has_another_fingerprint(one: tuple[Any, ...], other: tu
     assert made[0] != made[1]
 
 
-def test_only_functions_of_the_module_itself_are_renumbered() -> None:
-    one = 'module @jit_f { func.func public @main() { call @g() : custom_call @lapack_a() }\n func.func private @g() }'
-    other = 'module @jit_h { func.func public @main() { call @k() : custom_call @lapack_a() }\n func.func private @k() }'
-    assert normalized(one) == normalized(other)
-    assert normalized(one) != normalized(one.replace("lapack_a", "lapack_b"))
-
-
 def test_no_path_and_no_other_trace_of_the_source_gets_into_the_bytes() -> None:
     def outer(x: Any) -> Any:
         return jax.jit(helper)(x) + f(x)
 
+    before = jax.config.jax_traceback_in_locations_limit  # type: ignore[attr-defined]  # made at run time
     jax.jit(outer).lower(X)  # has locations, and is cached
     raw = program_of(outer, X).raw
     here = Path(__file__)
     assert [part for part in (here.name, here.stem, *map(str, here.parents[:-1])) if part.encode() in raw] == []
-    assert jax.config.jax_traceback_in_locations_limit == 10  # type: ignore[attr-defined]  # made at run time
+    assert jax.config.jax_traceback_in_locations_limit == before  # type: ignore[attr-defined]  # made at run time
 
 
 def test_a_compiled_program_keeps_donation_and_options() -> None:
@@ -251,7 +246,6 @@ ELSEWHERE = bytes(export.export(jax.jit(f), platforms=["tpu"])(X).serialize())
         ({"raw": b""}, "the stored program cannot be read by jax"),
         ({"raw": b"garbage" * 50}, "the stored program cannot be read by jax"),
         ({"raw": PROGRAM.raw[: len(PROGRAM.raw) // 2]}, "the stored program cannot be"),
-        ({"raw": PROGRAM.raw[:-1]}, ""),
         ({"raw": ELSEWHERE}, "the stored program is for tpu, not for cpu"),
         ({"leaves": []}, "the stored program takes 1 leaves, not 0"),
         ({"leaves": [X, X]}, "the stored program takes 1 leaves, not 2"),
@@ -260,22 +254,16 @@ ELSEWHERE = bytes(export.export(jax.jit(f), platforms=["tpu"])(X).serialize())
     ],
 )
 def test_bytes_that_do_not_fit_are_an_error_of_one_line(changes: dict[str, Any], sentence: str) -> None:
-    try:
-        back = again(PROGRAM, **changes)
-    except MeasurementError as error:
-        assert sentence in str(error)
-        assert "\n" not in str(error)
-    else:
-        # A byte that carries nothing may be missing; then it is the program that it was.
-        assert sentence == ""
-        assert back.fingerprint == PROGRAM.fingerprint
+    with pytest.raises(MeasurementError) as caught:
+        again(PROGRAM, **changes)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_damage_never_ends_in_another_error() -> None:
-    raw, step = bytearray(PROGRAM.raw), max(len(PROGRAM.raw) // 40, 1)
-    for place in range(0, len(raw), step):
-        damaged = bytes(raw[:place]) + bytes([raw[place] ^ 0xFF]) + bytes(raw[place + 1 :])
-        try:
-            again(PROGRAM, raw=damaged)
-        except MeasurementError as error:
-            assert "\n" not in str(error)
+@pytest.mark.parametrize("share", range(40))
+def test_damage_ends_in_no_other_error(share: int) -> None:
+    place = share * len(PROGRAM.raw) // 40
+    damaged = PROGRAM.raw[:place] + bytes([PROGRAM.raw[place] ^ 0xFF]) + PROGRAM.raw[place + 1 :]
+    # It may be in a byte that carries nothing, or give another program, which has another fingerprint.
+    with contextlib.suppress(MeasurementError):
+        again(PROGRAM, raw=damaged)

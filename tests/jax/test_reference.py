@@ -106,5 +106,7 @@ def test_inputs_that_are_made_anew_with_other_values_are_not_compared(measured: 
     assert probed.wrong == ""
     assert probed.measurement.notes == ("not compared with eager: make_args gives other values each time",)
 
-    same = measured(lambda x: x * (3 if isinstance(x, jax.core.Tracer) else 2), make_args=functools.partial(jnp.ones, 3))
+    same = measured(
+        lambda x: x * (3 if isinstance(x, jax.core.Tracer) else 2), make_args=functools.partial(jnp.ones, 3)
+    )
     assert same.wrong.startswith("result: off by 0.5")

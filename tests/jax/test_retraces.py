@@ -78,7 +78,10 @@ def test_ragged_batches_cost_one_more_compilation_and_padded_ones_none(measured:
         return jnp.mean(x**2)
 
     first, second = (measured(loss, each[0], sequence=each) for each in (ragged, padded))
-    assert (first.measurement.host["compilations"], first.retraces) == (2, ("input 4: x: f32[32,4] -> f32[4,4] (loss)",))
+    assert (first.measurement.host["compilations"], first.retraces) == (
+        2,
+        ("input 4: x: f32[32,4] -> f32[4,4] (loss)",),
+    )
     assert (second.measurement.host["compilations"], second.retraces) == (1, ())
 
 

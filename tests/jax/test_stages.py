@@ -52,7 +52,9 @@ def test_each_sample_starts_from_nothing() -> None:
         assert (log.user, log.primitives) == (["<lambda>"], [])
     assert len(traces) == 3
     assert stages.compiled(X).shape == X.shape
-    seconds = [getattr(getattr(stages, phase), clock) for phase in ("trace", "lower", "xla") for clock in ("wall", "cpu")]
+    seconds = [
+        getattr(getattr(stages, phase), clock) for phase in ("trace", "lower", "xla") for clock in ("wall", "cpu")
+    ]
     assert all(each > 0 for each in seconds)
 
 

@@ -58,6 +58,8 @@ def test_inputs_are_prepared_only_where_calls_use_them_up(request_for: Callable[
         return jnp.ones(3)
 
     plain = subject_of(request_for(lambda x: x + 1, jnp.ones(3)), "outer")
+    assert plain.side().prepare is not None  # what it uses up is not known yet
+    plain.first_call(plain.expendable())
     assert plain.side().prepare is None
     fresh = subject_of(request_for(lambda x: x + 1, make_args=make), "outer")
     side = fresh.side()

@@ -1,0 +1,188 @@
+"""An old program, compiled again here and now, against the new one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+
+from pytest_jitperf.measurement import Comparison, Ratio
+
+from . import clock
+from .block import collector_off
+from .contender import Contender, Executable, Live, results_agree
+from .costs import program_costs
+from .lock import DeviceLock
+from .memory import memory_missing
+from .onecore import one_core
+from .optimised import leaves_constants_out, operation_counts, program_digest
+from .program import FlatProgram
+from .race import paired_costs, race
+from .refusals import one_line
+from .subject import Subject
+
+_MOST_PAIRS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How far a comparison may go.
+
+    Attributes:
+        run_limit: Ratio of run time that is still allowed, or None where run is not gated.
+        compile_limit: Ratio of XLA's CPU time that is still allowed, or None where compiling is not gated.
+        race_seconds: Wall seconds for one race.
+        compile_seconds: Wall seconds of extra compiling for the item.
+        random: Order of rounds.
+    """
+
+    run_limit: float | None
+    compile_limit: float | None
+    race_seconds: float
+    compile_seconds: float
+    random: random.Random
+
+
+@dataclass(slots=True, kw_only=True)
+class Contest:
+    """A comparison for which both sides are compiled, under way.
+
+    Attributes:
+        subject: What the user would call today.
+        effort: Limits and means.
+        lock: Held for timed blocks.
+        progress: Told what is going on.
+        start: When it began, ns.
+    """
+
+    subject: Subject
+    effort: Effort
+    lock: DeviceLock
+    progress: Callable[[str], None]
+    start: int = field(default_factory=clock.perf_counter_ns)
+
+    def compile_seconds_left(self) -> float:
+        """Wall seconds that may still go into extra compiling."""
+        return self.effort.compile_seconds - (clock.perf_counter_ns() - self.start) / 1e9
+
+    def decide(
+        self, new: FlatProgram | None, why_not_exported: str, old: FlatProgram, *, ambiguous: bool
+    ) -> Comparison:
+        """Looks whether the optimised programs are the same, and races them where not.
+
+        Args:
+            new: The program of today, or None where it cannot be exported.
+            why_not_exported: The reason, where ``new`` is None.
+            old: The stored program, with today's values.
+            ambiguous: Whether these may stand in the wrong places.
+        """
+        self.progress("compiling the baseline's program")
+        with self.lock.held(), collector_off():
+            try:
+                before = Executable.of(old)
+            except Exception as error:  # options that this XLA no longer knows, for example
+                reason = f"the stored program cannot be compiled: {one_line(error)}"
+                return Comparison(same=False, cannot=reason, compiles=1)
+            after = Executable.of(new) if new is not None else None
+        old_exact, _ = program_costs(before.compiled, old.text)
+        found = Comparison(
+            same=False,
+            old_exact=old_exact,
+            old_operations=operation_counts(before.text),
+            old_xla_seconds=before.seconds,
+            compiles=1 if after is None else 2,
+        )
+        if after is not None:
+            found = replace(found, new_operations=operation_counts(after.text))
+            if _same_optimised(before, after):
+                return replace(found, same=True, how="optimised")
+        found = self._run(found, after or Live(subject=self.subject), before, ambiguous)
+        if self.effort.compile_limit is None:
+            return found
+        if after is None:
+            return replace(found, cannot=found.cannot or f"compile time is not compared: {why_not_exported}")
+        return self._compile(found, after, before, self.effort.compile_limit)
+
+    def _run(self, found: Comparison, new: Contender, old: Executable, ambiguous: bool) -> Comparison:
+        """Races both sides where that can be."""
+        if not all(map(_has_value, old.program.leaves)):
+            return replace(found, cannot="its arguments exist only while its caller runs, so it cannot be run alone")
+        missing = memory_missing(found.old_exact, self.subject.device)
+        if missing:
+            return replace(found, cannot=missing)
+        try:
+            result = jax.block_until_ready(old.result())
+        except Exception as error:  # jax_debug_nans, for example
+            return replace(found, cannot=f"the stored program fails with today's arguments: {one_line(error)}")
+        if ambiguous and not results_agree(result, new.result()):
+            return replace(found, cannot="arguments were renamed and cannot be paired with the stored program's")
+        del result
+        if self.effort.run_limit is None:
+            return found
+        self.progress("racing the baseline's program")
+        with self.lock.held():
+            return self._raced(found, new, old, self.effort.run_limit)
+
+    def _raced(self, found: Comparison, new: Contender, old: Executable, limit: float) -> Comparison:
+        ratio = self._race(new, old, limit)
+        if not (ratio.decided and ratio.low > limit):
+            return replace(found, run=ratio)
+        if self.compile_seconds_left() <= 0:
+            return replace(found, run=ratio, cut="confirmation with fresh executables (max-compile)")
+        # A regression has to show with fresh executables too.
+        again = self._race(new.fresh(), old.fresh(), limit)
+        return replace(
+            found,
+            run=replace(
+                again,
+                rounds=ratio.rounds + again.rounds,
+                seconds=ratio.seconds + again.seconds,
+                confirmed=again.decided and again.low > limit,
+            ),
+            compiles=found.compiles + (1 if isinstance(new, Live) else 2),
+        )
+
+    def _race(self, new: Contender, old: Contender, limit: float) -> Ratio:
+        return race(
+            new.side(),
+            old.side(),
+            limit=limit,
+            max_seconds=self.effort.race_seconds,
+            block=self.subject.wait,
+            rng=self.effort.random,
+            pin=one_core if self.subject.device.platform == "cpu" else None,
+        )
+
+    def _compile(self, found: Comparison, new: Executable, old: Executable, limit: float) -> Comparison:
+        """Compiles both in pairs; the first pair is the one there is, for they were compiled one after the other."""
+        self.progress("compiling in pairs")
+        with self.lock.held(), collector_off():
+            xla = paired_costs(
+                lambda: new.fresh().seconds,
+                lambda: old.fresh().seconds,
+                limit=limit,
+                max_pairs=_MOST_PAIRS,
+                max_seconds=max(0.0, self.compile_seconds_left()),
+                first=(new.seconds, old.seconds),
+                rng=self.effort.random,
+            )
+        found = replace(found, xla=xla, compiles=found.compiles + 2 * (xla.rounds - 1))
+        if not xla.decided and self.compile_seconds_left() <= 0:
+            return replace(found, cut="further compile pairs (max-compile)")
+        return found
+
+
+def _same_optimised(old: Executable, new: Executable) -> bool:
+    if dict(old.program.options) != dict(new.program.options) or leaves_constants_out(new.text):
+        return False
+    return program_digest(old.text, old.program.text) == program_digest(new.text, new.program.text)
+
+
+def _has_value(leaf: Any) -> bool:
+    """Whether a program can be run with it: no tracer's stand-in, and not donated away since."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return False
+    return not (isinstance(leaf, jax.Array) and leaf.is_deleted())

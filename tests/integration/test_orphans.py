@@ -1,0 +1,100 @@
+"""Entries of tests that are gone: named after a whole collection, removed when asked for, never by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+TESTS = """
+@pytest.mark.jitperf(strategies=["eager", "outer"])
+def test_a(jitperf):
+    jitperf(library.f, X)
+
+@pytest.mark.jitperf(strategies=["outer"])
+def test_b(jitperf):
+    jitperf(library.f, X)
+"""
+
+# What is left of them: neither the strategy eager nor test_b.
+LEFT = TESTS.replace('"eager", ', "").replace("test_b", "test_c")
+NAMED = "__jitperf__/test_g.json: 2 entries without a test: test_a / eager / cpu, test_b / outer / cpu; remove with *"
+
+
+def test_they_are_named_and_removed_only_when_asked_for(project: Any) -> None:
+    project.write_tests(TESTS)
+    recorded = project.record()
+    project.write_tests(LEFT)
+    project.quick_run().stdout.fnmatch_lines([NAMED])
+    assert project.baseline.read_bytes() == recorded
+
+    pruned = project.quick_run("--jitperf-prune")
+    pruned.stdout.fnmatch_lines(
+        [
+            "__jitperf__/test_g.json: 0 written, 2 removed",
+            "  test_a / eager / cpu: removed",
+            "  test_b / outer / cpu: removed",
+        ]
+    )
+    assert list(project.entries()) == ["test_a / main / outer"]
+
+
+@pytest.mark.parametrize(
+    "partial",
+    [
+        ("-k", "test_a or test_c"),
+        ("-m", "jitperf"),
+        ("test_g.py::test_a",),
+        ("--deselect", "test_g.py::test_c"),
+        ("--lf",),
+        ("--jitperf-strategies=outer",),
+        ("-k", "nothing"),
+        ("--collect-only",),
+    ],
+    ids=" ".join,
+)
+def test_a_partial_run_names_and_removes_none(project: Any, partial: tuple[str, ...]) -> None:
+    project.write_tests(TESTS)
+    recorded = project.record()
+    project.write_tests(LEFT)
+    result = project.quick_run("--jitperf-prune", "--jitperf-missing=ok", *partial)
+    assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    assert project.baseline.read_bytes() == recorded
+    result.stdout.no_fnmatch_line("*without a test*")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["def test_broken(:\n", '@pytest.mark.jitperf(strategies=["oter"])\ndef test_d(jitperf):\n    pass\n'],
+    ids=["does_not_import", "cannot_be_expanded"],
+)
+def test_neither_does_a_run_that_could_not_collect_the_file(project: Any, broken: str) -> None:
+    project.write_tests(TESTS)
+    recorded = project.record()
+    project.write_test((project.pytester.path / "test_g.py").read_text().replace("test_a", "test_z") + broken)
+    result = project.quick_run("--jitperf-prune")
+    assert project.baseline.read_bytes() == recorded
+    result.stdout.no_fnmatch_line("*without a test*")
+
+
+def test_neither_does_a_run_in_which_a_plugin_left_something_out(project: Any) -> None:
+    project.write_tests(TESTS)
+    recorded = project.record()
+    project.pytester.makeconftest(
+        """
+        def pytest_collection_modifyitems(config, items):
+            config.hook.pytest_deselected(items=items[1:])
+            del items[1:]
+        """
+    )
+    project.quick_run("--jitperf-prune").assert_outcomes(passed=1, deselected=2)
+    assert project.baseline.read_bytes() == recorded
+
+
+def test_an_update_names_them_too(project: Any) -> None:
+    project.write_tests(TESTS)
+    project.record()
+    project.write_tests(LEFT)
+    result = project.quick_run("--jitperf-update")
+    result.stdout.fnmatch_lines(["__jitperf__/test_g.json: 1 written, 1 unchanged", NAMED])
+    assert len(project.entries()) == 4

@@ -1,0 +1,79 @@
+"""The arithmetic that every strategy shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from pytest_jitperf.measurement import Sample
+from pytest_jitperf.probe.parts import Parts, donated_positions, equation_count, repeat_while_cheap, summary
+from pytest_jitperf.probe.stages import ColdStages, Seconds
+
+
+@pytest.mark.parametrize(
+    ("values", "sample"),
+    [
+        ([3.0], Sample(median=3.0, low=3.0, high=3.0, rounds=1)),
+        ([4.0, 2.0], Sample(median=3.0, low=2.5, high=3.5, rounds=2)),
+        ([5.0, 1.0, 3.0, 2.0, 4.0], Sample(median=3.0, low=2.0, high=4.0, rounds=5)),
+    ],
+)
+def test_rounds_are_summed_up_by_quartiles(values: list[float], sample: Sample) -> None:
+    assert summary(values) == sample
+
+
+def stages(trace: float, lower: float, xla: float) -> ColdStages:
+    phases = [Seconds(each, 2 * each) for each in (trace, lower, xla)]
+    return ColdStages(phases[0], phases[1], phases[2], None, None, None)
+
+
+def test_cold_stages_become_timings_and_multiples_of_the_reference() -> None:
+    parts = Parts()
+    parts.add_stages([stages(1.0, 2.0, 4.0), stages(3.0, 2.0, 8.0)], (0.5, 0.0))
+    assert {name: sample.median for name, sample in parts.timed.items()} == {
+        "trace": 2.0,
+        "trace_cpu": 4.0,
+        "lower": 2.0,
+        "lower_cpu": 4.0,
+        "xla": 6.0,
+        "xla_cpu": 12.0,
+        "compile": 10.0,
+        "compile_cpu": 20.0,
+    }
+    assert parts.relative == {"trace": 8.0}
+
+
+def test_a_count_that_could_not_be_had_is_unavailable() -> None:
+    parts = Parts()
+    parts.add_calls("host_calls", 3)
+    parts.add_calls("trace_calls", None)
+    assert (parts.host, parts.unavailable) == (
+        {"host_calls": 3},
+        {"trace_calls": "a profiler is at work in this process"},
+    )
+
+
+@pytest.mark.parametrize(("cost", "rounds"), [(1.0, 3), (0.5, 5), (2.0, 1), (100.0, 1)])
+def test_cold_compilations_are_repeated_while_they_are_cheap(cost: float, rounds: int) -> None:
+    one = stages(cost, 0.0, 0.0)
+    assert len(repeat_while_cheap(lambda: one, one, 3.0, 5)) == rounds
+
+
+def test_equations_within_equations_count() -> None:
+    def f(x: Any) -> Any:
+        x = jax.jit(lambda v: v * 2 + 1)(x)  # 1 + 2
+        x = jax.lax.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, x)  # sum, gt, convert, cond and 1 + 1
+        return jnp.sin(x)  # 1
+
+    assert equation_count(jax.jit(f).trace(jnp.ones(3)).jaxpr) == 10
+    assert equation_count(jax.jit(lambda x: x).trace(1.0).jaxpr) == 0
+
+
+def test_donated_leaves_are_counted_among_those_that_are_not_static() -> None:
+    jitted = jax.jit(lambda n, a, b, *, c: (a, b, c), static_argnums=0, donate_argnums=2, donate_argnames="c")
+    x = {"v": jnp.ones(2), "w": jnp.ones(2)}
+    assert donated_positions(jitted.lower(3, x, x, c=x)) == (2, 3, 4, 5)
+    assert donated_positions(jax.jit(lambda x: x).lower(1.0)) == ()
