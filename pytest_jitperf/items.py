@@ -36,13 +36,15 @@ def set_up(item: pytest.Item) -> None:
     Raises:
         pytest.fail.Exception: A marker is wrong, or stands on what cannot be measured.
     """
-    demanded = has_own_marker(item)
+    owner = getattr(item, "cls", None)
+    unittest_case = owner is not None and issubclass(owner, unittest.TestCase)
+    # No method of such a class can use the fixture, so a marker on the class can only be meant for all of them.
+    demanded = has_own_marker(item) or (unittest_case and has_own_marker(item.parent))
     if FIXTURE not in getattr(item, "fixturenames", ()) and not demanded:
         return
     state = item.stash[STATE] = State(case_of(item), demanded)
     path, line = marker_line(item)
-    owner = getattr(item, "cls", None)
-    if owner is not None and issubclass(owner, unittest.TestCase):
+    if unittest_case:
         pytest.fail(
             f"{item.nodeid}: jitperf cannot measure methods of unittest.TestCase, since pytest gives them no fixtures. "
             f"Make it a plain function, or a method of a plain class.\n{path}:{line}: NotMeasured",

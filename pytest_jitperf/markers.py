@@ -36,9 +36,12 @@ def layers_of(node: pytest.Item | pytest.Collector) -> tuple[Layer, ...]:
     return tuple(found)
 
 
-def has_own_marker(item: pytest.Item) -> bool:
-    """Whether the marker stands on the function itself or in its ``pytest.param``, and so demands a measurement."""
-    return any(scope != "inherited" for _, _, scope in _marks(item))
+def has_own_marker(node: Node) -> bool:
+    """Whether the marker stands on a function itself or in its ``pytest.param``, and so demands a measurement.
+
+    Or on a class itself, where that is asked.
+    """
+    return any(scope != "inherited" for _, _, scope in _marks(node))
 
 
 def _marks(node: pytest.Item | pytest.Collector) -> Iterator[tuple[Node, pytest.Mark, Scope]]:

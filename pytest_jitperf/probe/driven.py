@@ -64,7 +64,9 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple
 
     if subject.swap is not None:
         _add_helpers(parts, subject, lock)
-    elif subject.built.strategy != "eager" and len(log.user) == 1 and parts.host.get("launches") == 1:
+    elif subject.built.strategy != "eager" and log.user:
+        # Also where it starts more than one program: what it computes is still one program to race, and what Python
+        # does in between is in the counts.
         _add_one_program(parts, subject, lock)
     return parts, result
 
@@ -154,7 +156,8 @@ def _helper_program(
         made = over_arrays(jitted, helper.function, inputs)
         named, dynamic = made.named, made.arrays
         target, args, kwargs, leaves, options = made.jitted, made.leaves, {}, list(made.leaves), {}
-    key = _new_key(f"{helper.name}({text_of(named)})", parts.helpers)
+    # Without the names of parameters, which a harmless edit changes.
+    key = _new_key(f"{helper.name}({', '.join(leaf.described for leaf in named)})", parts.helpers)
     with lock.held(), collector_off():
         cold_trace(target, args, kwargs)
         jax.clear_caches()

@@ -49,6 +49,14 @@ def test_a_damaged_file_fails_its_tests_before_they_measure(
     assert project.baseline.read_bytes() == damaged
 
 
+def test_a_disabled_run_does_not_read_it(project: Any) -> None:
+    project.write_tests(TESTS)
+    project.baseline.parent.mkdir()
+    project.baseline.write_bytes(b"damaged")
+    project.quick_run("--jitperf-disable").assert_outcomes(passed=3)
+    assert project.baseline.read_bytes() == b"damaged"
+
+
 @pytest.mark.parametrize("value", [math.nan, -1, "64"], ids=["nan", "negative", "text"])
 def test_an_entry_that_cannot_be_used_fails_its_own_test(project: Any, value: object) -> None:
     project.write_tests(TESTS)

@@ -31,6 +31,11 @@ class TestSub(Base):
     def test_param(self, jitperf, n):
         jitperf(library.f, X)
 
+@pytest.mark.jitperf(leaves=1)
+@pytest.mark.jitperf(leaves=0, launches=0)
+def test_stacked(jitperf):
+    jitperf(library.f, X)
+
 def test_not_marked_itself():
     pass
 """
@@ -43,11 +48,12 @@ def test_the_nearer_marker_goes_over_the_farther(project: Any) -> None:
         result,
         {
             "test_module[outer]": "leaves over budget: 1, budget 0\n*\n  rule  budget leaves=0 (marker)\n*",
+            "test_stacked[outer]": "launches over budget: 1, budget 0\n  strategy outer, *: OverBudget",
             "TestSub.test_base[outer]": "stablehlo_ops over budget: *, budget 0\n  strategy outer, *: OverBudget",
             "TestSub.test_sub[outer]": "stablehlo_ops over budget: *, budget 0\n  strategy outer, *: OverBudget",
             "TestSub.test_param[2-outer]": "launches over budget: 1, budget 0\n  strategy outer, *: OverBudget",
         },
     )
     assert "also" not in result.stdout.str()
-    result.assert_outcomes(passed=3, failed=4)
+    result.assert_outcomes(passed=3, failed=5)
     result.stdout.fnmatch_lines(["test_g.py::TestSub::test_function", "  eager *"])

@@ -55,6 +55,14 @@ class TestUnit(unittest.TestCase):
     @pytest.mark.jitperf
     def test_method(self):
         pass
+
+    def test_other(self):
+        pass
+
+@pytest.mark.jitperf
+class TestUnitClass(unittest.TestCase):
+    def test_method(self):
+        pass
 """
 
 MESSAGES = {
@@ -79,6 +87,7 @@ MESSAGES = {
     "test_param[2-outer]": "jitperf marker (pytest.param): strategies= in pytest.param comes too late to say "
     "which items "
     "there are; put it on the test\ntest_g.py:47: *",
+    "TestUnitClass.test_method": "test_g.py::TestUnitClass::test_method: jitperf cannot measure methods of unittest.*",
     "TestUnit.test_method": "test_g.py::TestUnit::test_method: jitperf cannot measure methods of unittest.TestCase, "
     "since pytest gives them no fixtures. Make it a plain function, or a method of a plain class.\n"
     "test_g.py:55: NotMeasured",
@@ -92,10 +101,10 @@ def test_each_mistake_is_told_and_the_other_tests_go_on(project: Any) -> None:
     project.write_tests(GOOD + WRONG)
     gated = project.quick_run()
     project.assert_messages(gated, MESSAGES)
-    gated.assert_outcomes(passed=3, errors=10, warnings=1)
+    gated.assert_outcomes(passed=4, errors=11, warnings=1)
     gated.stdout.fnmatch_lines(["*outer * ok (same program)", "2 measured, 1 gated (1 same program), 1 without *"])
     assert project.baseline.read_bytes() == recorded
 
     updated = project.quick_run("--jitperf-update")
-    updated.assert_outcomes(passed=3, errors=10)
+    updated.assert_outcomes(passed=4, errors=11)
     assert list(project.entries()) == ["test_good / main / outer", "test_param[1] / main / outer"]

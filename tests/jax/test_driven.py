@@ -42,7 +42,7 @@ def test_eager_code_has_no_program(measured: Callable[..., Probed]) -> None:
 def test_a_jitted_helper_has_a_program_of_its_own(measured: Callable[..., Probed]) -> None:
     found = measured(g, X, strategy="inner", inner=[f]).measurement
     (key,) = found.helpers
-    assert key == f"{f.__module__}.f(x: f32[64])"
+    assert key == f"{f.__module__}.f(f32[64])"
     program = found.helpers[key]
     assert program.fingerprint is not None
     assert program.artifact is not None
@@ -59,7 +59,7 @@ def test_helpers_are_kept_apart_by_signature(measured: Callable[..., Probed]) ->
         return f(x), f(x[:3]), f(x + 1)
 
     found = measured(two, X, strategy="inner", inner=[f]).measurement
-    assert [key.partition("(")[2] for key in found.helpers] == ["x: f32[64])", "x: f32[3])"]
+    assert [key.partition("(")[2] for key in found.helpers] == ["f32[64])", "f32[3])"]
 
 
 class Scale:
