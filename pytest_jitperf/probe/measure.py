@@ -53,6 +53,9 @@ class Probed:
     retraces: tuple[str, ...] = ()
 
 
+# xdist workers take turns all the time; only a wait that somebody would wonder about is told.
+_LONG_WAIT_SECONDS = 30.0
+
 def measure(request: Request, references: ReferenceResults, progress: Callable[[str], None]) -> Probed:
     """Measures one request.
 
@@ -82,7 +85,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
             if sequence is not None:
                 parts.host["compilations"], retraces = count_compilations(subject, sequence)
             wrong, notes = _compare(request, subject, reference, result)
-    if lock.waited_seconds > 1:
+    if lock.waited_seconds > _LONG_WAIT_SECONDS:
         notes = (*notes, f"waited {lock.waited_seconds:.0f} s for another process on this device")
     measurement = Measurement(
         name=request.name,

@@ -131,6 +131,8 @@ def test_the_content_is_on_the_disk_before_the_name_and_the_name_before_the_end(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+# Other tests of this process may have started threads; the child touches nothing but files.
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning", "ignore:.*use of fork:DeprecationWarning")
 def test_a_writer_killed_before_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     """Kills a writer before its first line in the modules that touch the disk, then before its second, and so on."""
     path = tmp_path / "__jitperf__" / "test_step.json"
