@@ -95,7 +95,13 @@ def test_the_failure_in_the_readme_is_the_one_of_a_dearer_helper(
         "test_cascade and not depth",
     )
 
-    assert part(result.outlines, "test_cascade[outer]", ": Regressed") == shown("failure")
+    printed = part(result.outlines, "test_cascade[outer] _", ": Regressed")
+    assert certain(printed) == certain(shown("failure"))
+
+
+def certain(lines: list[str]) -> list[str]:
+    """Lines without those on compile time, which on a busy machine may stay inconclusive."""
+    return [line for line in lines if "compile" not in line]
 
 
 def test_every_option_of_the_readme_exists_and_none_is_left_out(
