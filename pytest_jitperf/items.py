@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.errors import BaselineError, SpecError
 from pytest_jitperf.failures import FAILURES, JitperfFailure, JitperfWarning, NotMeasured
 from pytest_jitperf.fixture import Jitperf
@@ -23,7 +24,7 @@ from pytest_jitperf.report.progress import Progress
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
 from pytest_jitperf.strategies import BUILTIN, name_of
-from pytest_jitperf.trial import Baselines, Trial
+from pytest_jitperf.trial import Trial
 
 __all__ = ["fail_unmeasured", "give_fixture", "judge_item", "rows_of", "set_up"]
 

@@ -7,25 +7,24 @@ only when a measurement starts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_jitperf.baseline import programs
-from pytest_jitperf.baseline.model import Entry, StoredProgram, entry_from_measurement
-from pytest_jitperf.baseline.store import Baseline, Key
-from pytest_jitperf.errors import BaselineError, MeasurementError
-from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
-from pytest_jitperf.judge.ratios import largest_run_ratio
-from pytest_jitperf.judge.times import TRACE_TOLERANCE, trace_growth
-from pytest_jitperf.judge.verdict import Evidence, input_changes, judge
-from pytest_jitperf.measurement import Comparison, Measurement, Program, Ratio
+from pytest_jitperf.baseline.lookup import Baselines
+from pytest_jitperf.baseline.model import Entry, entry_from_measurement
+from pytest_jitperf.baseline.store import Key
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.gathering import Gathering
+from pytest_jitperf.judge.outcome import Verdict
+from pytest_jitperf.judge.verdict import judge
+from pytest_jitperf.measurement import Measurement, Program
 from pytest_jitperf.plan import Plan
 
 if TYPE_CHECKING:
-    from pytest_jitperf.probe.measure import Probed, Request
+    from pytest_jitperf.probe.measure import Request
 
-__all__ = ["Asked", "Baselines", "Planner", "Trial", "Tried"]
+__all__ = ["Asked", "Planner", "Trial", "Tried"]
 
 Planner = Callable[[str, bool | None], Plan]
 """From a platform, and whether a call starts one compiled program (None: not known yet), to the plan."""
@@ -81,32 +80,6 @@ class Tried:
     recorded: tuple[Entry, Mapping[str, bytes]] | None = None
 
 
-class Baselines:
-    """What a trial asks the baseline: entries and programs of one test file."""
-
-    def __init__(self, path: Path, read: Callable[[Path], Baseline]) -> None:
-        self.path = path
-        self._read = read
-
-    def entry(self, key: Key) -> Entry | None:
-        """The entry, or None where there is none.
-
-        Raises:
-            BaselineError: The file or the entry cannot be used.
-        """
-        found = self._read(self.path).entry(*key.parts)
-        if found is None or isinstance(found, Entry):
-            return found
-        raise BaselineError(found.reason)
-
-    def raw(self, stored: StoredProgram) -> tuple[bytes | None, str]:
-        """The bytes of a stored program, or why there are none."""
-        if stored.artifact is None:
-            return None, stored.no_artifact or "no program was stored"
-        loaded = programs.load(self._read(self.path).directory, stored.artifact)
-        return (loaded, "") if isinstance(loaded, bytes) else (None, loaded.reason)
-
-
 @dataclass(slots=True, kw_only=True)
 class Trial:
     """Measures and judges for one item.
@@ -145,7 +118,8 @@ class Trial:
             device_kind=measured.device_kind,
         )
         entry = None if plan.mode == "update" else self.baselines.entry(key)
-        evidence = self._evidence(plan, request, probed, measured, entry)
+        gathering = Gathering(plan=plan, test=self.test, baselines=self.baselines, progress=self.progress)
+        evidence = gathering.evidence(request, probed, measured, entry)
         verdict = judge(plan, measured, entry, evidence)
         compared = [*([evidence.program] if evidence.program else []), *evidence.helpers.values()]
         return Tried(
@@ -207,99 +181,9 @@ class Trial:
             record=plan.mode == "update",
         )
 
-    def _evidence(
-        self, plan: Plan, request: Request, probed: Probed, measured: Measurement, entry: Entry | None
-    ) -> Evidence:
-        faster = self._faster(plan, request, probed)
-        if entry is None or input_changes(measured, entry):
-            return Evidence(faster=faster, wrong=probed.wrong, retraces=probed.retraces)
-        program = None
-        if measured.program is not None and not probed.wrong:
-            program = self._compare(plan, probed, "", measured.program, entry.program or StoredProgram(), entry)
-        helpers = {
-            key: self._compare(plan, probed, key, program_now, entry.helpers[key], entry)
-            for key, program_now in measured.helpers.items()
-            if key in entry.helpers
-        }
-        again = None
-        if program is not None and program.same:
-            growth = trace_growth(measured, entry, measured.relative)
-            if growth is not None and not TRACE_TOLERANCE.allows(*growth):
-                from pytest_jitperf.probe.onejit import relative_again
-
-                again = relative_again(probed.subject)
-        return Evidence(
-            program=program,
-            helpers=helpers,
-            faster=faster,
-            wrong=probed.wrong,
-            retraces=probed.retraces,
-            trace_again=again,
-        )
-
-    def _compare(
-        self, plan: Plan, probed: Probed, key: str, now: Program, stored: StoredProgram, entry: Entry
-    ) -> Comparison:
-        from pytest_jitperf.probe.compare import Effort, Stored, compare, seed_of
-        from pytest_jitperf.probe.lock import DeviceLock
-
-        raw, missing = self.baselines.raw(stored)
-        run = plan.allowed.get("run")
-        compiling = plan.allowed.get("compile")
-        run_gated = run is not None and (run.gated or key != "")
-        now_run = probed.measurement.value("run") if key == "" else None
-        device = probed.subject.device
-        return compare(
-            probed.programs.get(key),
-            now.no_artifact,
-            probed.subject,
-            Stored(
-                fingerprint=stored.fingerprint,
-                raw=raw,
-                missing=missing,
-                inputs=stored.inputs or entry.inputs,
-                donated=tuple(stored.donated),
-                options=stored.options,
-                jax=entry.environment.jax,
-            ),
-            Effort(
-                run_limit=largest_run_ratio(run.tolerance, now_run) if run is not None and run_gated else None,
-                compile_limit=1 + compiling.tolerance.relative
-                if compiling is not None and compiling.gated and key == ""
-                else None,
-                race_seconds=plan.max_race_seconds,
-                compile_seconds=plan.max_compile_seconds,
-                random=seed_of(f"{self.test}/{plan.strategy_name}/{key}"),
-            ),
-            DeviceLock(f"{device.platform}:{device.id}", self.progress),
-            self.progress,
-        )
-
-    def _faster(self, plan: Plan, request: Request, probed: Probed) -> dict[str, Ratio | str]:
-        if not plan.faster_than or probed.wrong:
-            return {}
-        from pytest_jitperf.probe.faster import race_strategies
-
-        found: dict[str, Ratio | str] = {}
-        for other, factor in plan.faster_than.items():
-            self.progress(f"racing {other}")
-            try:
-                found[other] = race_strategies(
-                    request, plan.find(other), factor=factor, max_seconds=plan.max_race_seconds
-                )
-            except MeasurementError as error:
-                found[other] = str(error)
-        return found
-
-
-def failed_trial(sentence: str) -> Verdict:
-    """The verdict of something that could not be measured."""
-    return Verdict(findings=(Finding(outcome=Outcome.NOT_MEASURED, sentence=sentence),))
-
 
 def _bounded(measured: Measurement) -> Measurement:
     """Leaves programs that are too large out of what may be stored."""
-    from dataclasses import replace
 
     def bound(program: Program) -> Program:
         if program.artifact is None:

@@ -56,6 +56,7 @@ class Probed:
 # xdist workers take turns all the time; only a wait that somebody would wonder about is told.
 _LONG_WAIT_SECONDS = 30.0
 
+
 def measure(request: Request, references: ReferenceResults, progress: Callable[[str], None]) -> Probed:
     """Measures one request.
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import textwrap
 import warnings
 from collections.abc import Callable, Mapping
@@ -38,6 +39,14 @@ def outside_any_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 def in_the_order_of_the_file(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """The pytest runs inside a test are not shuffled, unless the test asks for it with ``-p randomly``."""
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+
+
+@pytest.fixture(autouse=True)
+def alone_on_its_device(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run waits for other pytest processes of this machine: locks lie in the temporary directory."""
+    folder = str(tmp_path_factory.mktemp("locks"))
+    monkeypatch.setenv("TMPDIR", folder)
+    monkeypatch.setattr(tempfile, "tempdir", folder)
 
 
 @pytest.fixture(autouse=True)

@@ -31,8 +31,8 @@ class TestSub(Base):
     def test_param(self, jitperf, n):
         jitperf(library.f, X)
 
-@pytest.mark.jitperf(leaves=1)
 @pytest.mark.jitperf(leaves=0, launches=0)
+@pytest.mark.jitperf(leaves=1)
 def test_stacked(jitperf):
     jitperf(library.f, X)
 

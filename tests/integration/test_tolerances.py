@@ -56,7 +56,7 @@ def test_the_rule_that_set_the_limit_is_printed(project: Any, ini: str, option: 
         {
             f"test_{name}[outer]": f"peak_bytes regressed: 60 B -> 64 B, x1.07, allowed 6? B\n  strategy outer, "
             f"device cpu; "
-            f"__jitperf__/test_g.json, test_{name} / outer / cpu\n*  rule  {rule}\n"
+            f"__jitperf__/test_g.json, test_{name} / outer / cpu\n*  rule  {rule}\n*"
             f'  accept it with   pytest "test_g.py::test_{name}[outer]" --jitperf-update\ntest_g.py:*: Regressed'
             for name, rule in rules.items()
         },

@@ -1,0 +1,142 @@
+"""The evidence for a verdict: the old program against the new one, one strategy against another, a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_jitperf.baseline.lookup import Baselines
+from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.judge.ratios import largest_run_ratio
+from pytest_jitperf.judge.times import TRACE_TOLERANCE, trace_growth
+from pytest_jitperf.judge.verdict import Evidence, input_changes
+from pytest_jitperf.measurement import Comparison, Measurement, Program, Ratio
+from pytest_jitperf.plan import Plan
+
+if TYPE_CHECKING:
+    from pytest_jitperf.probe.compare import Effort
+    from pytest_jitperf.probe.measure import Probed, Request
+
+__all__ = ["Gathering"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering:
+    """Gathers what a measurement alone does not tell.
+
+    Attributes:
+        plan: What is asked of the item, nothing undecided.
+        test: Key of the test in the baseline.
+        baselines: Stored programs.
+        progress: Told what is going on.
+    """
+
+    plan: Plan
+    test: str
+    baselines: Baselines
+    progress: Callable[[str], None]
+
+    def evidence(self, request: Request, probed: Probed, measured: Measurement, entry: Entry | None) -> Evidence:
+        """Compares and races what can be.
+
+        Args:
+            request: What was measured.
+            probed: What is still alive of it.
+            measured: The values.
+            entry: What the baseline holds, or None.
+        """
+        faster = self._faster(request, probed)
+        if entry is None or input_changes(measured, entry):
+            return Evidence(faster=faster, wrong=probed.wrong, retraces=probed.retraces)
+        program = None
+        if measured.program is not None and not probed.wrong:
+            program = self._compare(probed, "", measured.program, entry.program or StoredProgram(), entry)
+        helpers = {
+            key: self._compare(probed, key, now, entry.helpers[key], entry)
+            for key, now in measured.helpers.items()
+            if key in entry.helpers
+        }
+        again = None
+        if program is not None and program.same:
+            growth = trace_growth(measured, entry, measured.relative)
+            if growth is not None and not TRACE_TOLERANCE.allows(*growth):
+                from pytest_jitperf.probe.onejit import relative_again
+
+                again = relative_again(probed.subject)
+        return Evidence(
+            program=program,
+            helpers=helpers,
+            faster=faster,
+            wrong=probed.wrong,
+            retraces=probed.retraces,
+            trace_again=again,
+        )
+
+    def _compare(self, probed: Probed, key: str, now: Program, stored: StoredProgram, entry: Entry) -> Comparison:
+        """The program of today under ``key`` (empty: the whole one) against the stored one."""
+        from pytest_jitperf.probe.compare import Stored, compare
+        from pytest_jitperf.probe.lock import DeviceLock
+
+        raw, missing = self.baselines.raw(stored)
+        device = probed.subject.device
+        return compare(
+            probed.programs.get(key),
+            now.no_artifact,
+            probed.subject,
+            Stored(
+                fingerprint=stored.fingerprint,
+                raw=raw,
+                missing=missing,
+                inputs=_inputs_of(stored, entry),
+                donated=stored.donated,
+                options=stored.options,
+                jax=entry.environment.jax,
+            ),
+            self._effort(probed, key),
+            DeviceLock(f"{device.platform}:{device.id}", self.progress),
+            self.progress,
+        )
+
+    def _effort(self, probed: Probed, key: str) -> Effort:
+        """How far a comparison goes: as far as its verdict is asked for."""
+        from pytest_jitperf.probe.compare import Effort, seed_of
+
+        run, compiling = self.plan.allowed.get("run"), self.plan.allowed.get("compile")
+        run_limit = compile_limit = None
+        if run is not None and (run.gated or key):
+            # Each helper's program is judged on its own where the strategy as a whole cannot be.
+            run_limit = largest_run_ratio(run.tolerance, None if key else probed.measurement.value("run"))
+        if compiling is not None and compiling.gated and not key:
+            compile_limit = 1 + compiling.tolerance.relative
+        return Effort(
+            run_limit=run_limit,
+            compile_limit=compile_limit,
+            race_seconds=self.plan.max_race_seconds,
+            compile_seconds=self.plan.max_compile_seconds,
+            random=seed_of(f"{self.test}/{self.plan.strategy_name}/{key}"),
+        )
+
+    def _faster(self, request: Request, probed: Probed) -> dict[str, Ratio | str]:
+        if not self.plan.faster_than or probed.wrong:
+            return {}
+        from pytest_jitperf.probe.faster import race_strategies
+
+        found: dict[str, Ratio | str] = {}
+        for other, factor in self.plan.faster_than.items():
+            self.progress(f"racing {other}")
+            try:
+                found[other] = race_strategies(
+                    request, self.plan.find(other), factor=factor, max_seconds=self.plan.max_race_seconds
+                )
+            except MeasurementError as error:
+                found[other] = str(error)
+        return found
+
+
+def _inputs_of(stored: StoredProgram, entry: Entry) -> str:
+    """Inputs of a stored program, which are left out where they are the entry's own; a program takes no static ones."""
+    if stored.inputs or ": static " in entry.inputs:
+        return stored.inputs
+    return entry.inputs
