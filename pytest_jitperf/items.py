@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unittest
 import warnings
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.errors import BaselineError, SpecError
 from pytest_jitperf.failures import FAILURES, JitperfFailure, JitperfWarning, NotMeasured
 from pytest_jitperf.fixture import Jitperf
-from pytest_jitperf.judge.outcome import Effect
+from pytest_jitperf.judge.outcome import Effect, Outcome
 from pytest_jitperf.judge.strictness import effect_of
 from pytest_jitperf.markers import baseline_key, has_own_marker, layers_of, marker_line
 from pytest_jitperf.merging import merge
@@ -23,8 +24,9 @@ from pytest_jitperf.report.failure import failure_text
 from pytest_jitperf.report.progress import Progress
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
+from pytest_jitperf.spec import UNSUPPORTED
 from pytest_jitperf.strategies import BUILTIN, name_of
-from pytest_jitperf.trial import Trial
+from pytest_jitperf.trial import Trial, Tried
 
 __all__ = ["fail_unmeasured", "give_fixture", "judge_item", "rows_of", "set_up"]
 
@@ -61,7 +63,7 @@ def set_up(item: pytest.Item) -> None:
                 "too late; put the marker on the test"
             )
         # Said here and not swallowed: a limit that nothing enforces would be a false promise.
-        for keyword, given in (("limit", state.spec.phase_limits), ("expected_calls", state.spec.expected_calls)):
+        for keyword, given in zip(UNSUPPORTED, (state.spec.phase_limits, state.spec.expected_calls), strict=True):
             if given:
                 raise SpecError(f"jitperf marker: {keyword}= is not supported yet; leave it out")
     except SpecError as error:
@@ -179,7 +181,7 @@ def judge_item(item: pytest.Item, state: State) -> None:
         if effect is Effect.FAIL:
             failing.append(each)
         elif effect is Effect.WARN:
-            warning = JitperfWarning(f"{item.nodeid}: {each.verdict.worst.sentence}")
+            warning = JitperfWarning(f"{item.nodeid}: {_warning_of(each)}")
             try:
                 warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
             except JitperfWarning:  # the project turns warnings into errors
@@ -200,6 +202,18 @@ def judge_item(item: pytest.Item, state: State) -> None:
     worst = max((each.verdict.outcome for each in failing), key=lambda outcome: outcome.rank)
     kind = FAILURES.get(worst, JitperfFailure)
     raise kind("\n".join([*texts, f"{path}:{line}: {kind.__name__}"]), pytrace=False)
+
+
+# What changes from run to run and so never finds its baseline again: an address, a uuid.
+_UNSTABLE = re.compile(r"0x[0-9a-f]{6,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def _warning_of(tried: Tried) -> str:
+    sentence = tried.verdict.worst.sentence
+    found = _UNSTABLE.search(tried.key.test)
+    if tried.verdict.outcome is not Outcome.NEW or found is None:
+        return sentence
+    return f"{sentence}. Its id holds {found[0]!r}, which changes from run to run: give the parameter an id of its own"
 
 
 def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:

@@ -134,7 +134,9 @@ _ALL = (
         kind="exact",
         side="host",
         per="call",
-        default=Tolerance(0.10, 200.0),
+        # Harmless edits move it by half; what is gated is Python work of another order.
+        default=Tolerance(1.0, 1000.0),
+        gated=True,
         meaning="Python calls in one warm call",
     ),
     Metric(

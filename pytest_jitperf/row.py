@@ -128,7 +128,7 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str) -> Row:
         device_kind=measured.device_kind,
         jax=measured.environment.jax,
         outcome=worst.outcome.value,
-        note=worst.short,
+        note="; ".join(dict.fromkeys([worst.short, *(each.short for each in verdict.unsettled)])).strip("; "),
         compile=measured.value("compile"),
         run=measured.value("run"),
         launches=measured.host.get("launches"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,11 +75,11 @@ class Run:
         return baseline_path(item.path, directory, self.rootdir)
 
     def shown(self, path: Path) -> str:
-        """A path as one would type it: from where pytest was started, where it is below."""
-        for base in (self.invocation_dir, self.rootdir):
-            if path.is_relative_to(base):
-                return path.relative_to(base).as_posix()
-        return path.as_posix()
+        """A path as one would type it where pytest was started."""
+        try:
+            return Path(os.path.relpath(path, self.invocation_dir)).as_posix()
+        except ValueError:  # on another drive
+            return path.as_posix()
 
     def typed_nodeid(self, item: pytest.Item) -> str:
         """The node id with its path from where pytest was started, so that a printed command works there."""

@@ -87,7 +87,9 @@ class Gathered:
         item.finished = item.finished or when == "teardown"
         if payload:
             item.marked = True
-            item.rows += [Row.from_json(each) for each in payload["rows"]]
+            # Each report of an item, those of its subtests too, brings all that was measured so far.
+            rows = [Row.from_json(each) for each in payload["rows"]]
+            item.rows = [row for row in item.rows if _place(row) not in map(_place, rows)] + rows
 
     def add_collected(self, files: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         """Takes what a process collected whole: baseline path to test key to strategies."""
@@ -159,6 +161,11 @@ class Gathered:
             written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))
         if gone and not prune:
             written.orphans[path] = gone
+
+
+def _place(row: Row) -> tuple[Key, str]:
+    """What a row is about."""
+    return row.key, row.device
 
 
 def _device_index(row: Row) -> int:

@@ -22,13 +22,19 @@ def without_own_frames(error: BaseException) -> TracebackType | None:
     while current is not None:
         frames.append(current)
         current = current.tb_next
-    if not frames or _is_own(frames[-1]):
+    if not frames or (_is_own(frames[-1]) and not _is_jaxs(error)):
         return error.__traceback__
     kept: TracebackType | None = None
     for each in reversed(frames):
         if not _is_own(each):
             kept = TracebackType(kept, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return kept
+
+
+def _is_jaxs(error: BaseException) -> bool:
+    """Whether JAX raised it, and has taken its own frames away."""
+    notes = getattr(error, "__notes__", ())
+    return type(error).__module__.partition(".")[0] == "jax" or any("JAX has removed" in note for note in notes)
 
 
 def _is_own(each: TracebackType) -> bool:

@@ -42,7 +42,7 @@ class Probed:
         subject: The callable with its inputs.
         programs: Programs that can be built again: ``""`` the whole one, else by helper and signature.
         wrong: How the result differs from the reference's, one sentence; empty where it does not.
-        retraces: For a sequence of inputs, one sentence per compilation after the first.
+        retraces: What compiled again, one sentence per compilation after the first.
     """
 
     measurement: Measurement
@@ -82,7 +82,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
             parts, result = _measure(request, subject, lock)
             _refuse_uncalled(subject)
             sequence = sequence_of(request)
-            retraces: tuple[str, ...] = ()
+            retraces = tuple(parts.retraces)
             if sequence is not None:
                 parts.host["compilations"], retraces = count_compilations(subject, sequence)
             wrong, notes = _compare(request, subject, reference, result)
@@ -190,7 +190,9 @@ def _compare(
         return "", (
             f"ill-conditioned, not compared with {reference.strategy}: one ulp in the inputs moves the result as much",
         )
-    return f"{found}, compared with {reference.strategy}", ()
+    again = equal.difference(got, equal.leaves_of(run(subject.inputs)), rtol, atol)
+    unsteady = "; it changes from call to call" if again is not None else ""
+    return f"{found}, compared with {reference.strategy}{unsteady}", ()
 
 
 __all__ = ["Equality", "Probed", "ReferenceResults", "Request", "call_once", "measure"]

@@ -14,7 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from threadpoolctl import threadpool_limits
+_UNTOUCHED = os.environ.get("KMP_DUPLICATE_LIB_OK")
+from threadpoolctl import threadpool_limits  # noqa: E402  # it sets this variable, which is the user's
+
+if _UNTOUCHED is None:
+    os.environ.pop("KMP_DUPLICATE_LIB_OK", None)
 
 __all__ = ["one_core"]
 

@@ -13,10 +13,12 @@ from pytest_jitperf.measurement import Program, Sample
 
 from . import counts
 from .block import collector_off
+from .compilelog import compile_log
 from .costs import program_costs
 from .lock import DeviceLock
 from .program import FlatProgram
 from .race import sample
+from .retraces import explained
 from .stages import ColdStages, Seconds, reference_trace_seconds
 from .subject import Subject
 
@@ -37,6 +39,7 @@ class Parts:
     unavailable: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     flats: dict[str, FlatProgram] = field(default_factory=dict)
+    retraces: list[str] = field(default_factory=list)
 
     def add_calls(self, name: str, calls: int | None) -> None:
         """Adds a count of Python calls, or why there is none."""
@@ -69,8 +72,14 @@ class Parts:
         with lock.held(), collector_off():
             self.timed["run"] = sample(subject.side(), block=subject.wait, max_seconds=_RUN_SECONDS)
         prepared = subject.prepare()
-        calls, result = counts.python_calls(lambda: subject.call(prepared))
-        subject.wait(result)
+        with compile_log() as log:
+            calls, result = counts.python_calls(lambda: subject.call(prepared))
+            subject.wait(result)
+        if log.user:
+            # The third call or so: what compiles now compiles in every call.
+            self.host["compilations"] += len(log.user)
+            self.retraces.append(f"every call: {explained(subject, subject.inputs, prepared, log.user)}")
+            self.notes.append(f"compiles again in {self.retraces[-1]}")
         del prepared, result
         self.add_calls("host_calls", calls)
         prepared = subject.prepare()

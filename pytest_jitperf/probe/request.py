@@ -88,7 +88,8 @@ def subject_of(request: Request, strategy: str | Strategy) -> Subject:
         asked=request.device,
         inputs=placed(first.args, first.kwargs, device, request.device),
         make_args=make_args,
-        helpers=resolve(request.inner) if built.swaps else (),
+        # Found under every strategy, so that a misspelt name does not wait for the one that needs it.
+        helpers=resolve(request.inner),
     )
 
 

@@ -44,6 +44,13 @@ def count_compilations(subject: Subject, sequence: Sequence[Call]) -> tuple[int,
     return total, tuple(messages)
 
 
+def explained(subject: Subject, before: Call, now: Call, compiled: Sequence[str]) -> str:
+    """Says what changed from one call to the next that made it compile again, and what was compiled."""
+    old = {leaf.path: leaf for leaf in _named(subject, before)}
+    new = {leaf.path: leaf for leaf in _named(subject, now)}
+    return f"{_changed(old, new)} ({', '.join(compiled)})"
+
+
 def _named(subject: Subject, call: Call) -> tuple[NamedLeaf, ...]:
     built = subject.built
     if built.jitted:

@@ -68,3 +68,24 @@ def test_memory_constants_and_unrecorded_improvements(project: Any) -> None:
     accepted = project.quick_run("--jitperf-update")
     accepted.assert_outcomes(passed=3)
     accepted.stdout.fnmatch_lines(["__jitperf__/test_g.json: 3 written", "*constant_bytes 1.14 MiB -> 3.43 MiB*"])
+
+
+def test_python_work_in_every_call_of_inner_fails_by_its_calls(project: Any) -> None:
+    """Run time of inner cannot be raced, so this is what sees it."""
+    loop = "\n\ndef nothing():\n    pass\n\n\ndef h(x, n=0):\n    for _ in range(n):\n        nothing()\n    return f(x)\n"
+    text = (project.pytester.path / "library.py").read_text()
+    project.write_library(text + loop)
+    project.write_tests(
+        """
+@pytest.mark.jitperf(strategies=["inner"], inner=[library.f])
+def test_h(jitperf):
+    jitperf(library.h, X)
+"""
+    )
+    project.record()
+    project.write_library(text + loop.replace("n=0", "n=5000"))
+
+    result = project.quick_run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["host_calls regressed: * -> *, allowed *"])

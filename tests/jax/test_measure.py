@@ -254,3 +254,40 @@ def test_a_call_without_measuring(request_for: Callable[..., Request]) -> None:
             call_once(request_for(lambda x: seen(x) * 2, X, strategy=strategy, inner=[seen])), (X + 1) * 2
         )
     assert calls == [False, True, True, True]
+
+
+def test_a_result_that_changes_from_call_to_call_is_wrong_and_not_ill_conditioned(
+    measured: Callable[..., Probed],
+) -> None:
+    calls = [0]
+
+    def noise(x: Any) -> Any:
+        calls[0] += 1
+        return np.asarray(x + calls[0] * 1000.0, x.dtype)
+
+    def unsteady(x: Any) -> Any:
+        if not isinstance(x, jax.core.Tracer):
+            return x
+        return jax.pure_callback(noise, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    found = measured(unsteady, X, strategy="outer")
+
+    assert found.wrong.endswith("compared with eager; it changes from call to call")
+    assert not any("ill-conditioned" in note for note in found.measurement.notes)
+
+
+def test_a_helper_that_cannot_be_found_is_told_under_every_strategy(measured: Callable[..., Probed]) -> None:
+    with pytest.raises(MeasurementError, match="there is no module"):
+        measured(g, X, strategy="outer", inner=["nosuchmodule.helper"])
+
+
+def test_what_compiles_in_every_call_is_counted_and_named(measured: Callable[..., Probed]) -> None:
+    class ById:
+        """Equal to itself alone, so that each call has a new static value."""
+
+    scaled = functools.partial(jax.jit, static_argnums=1)(lambda x, config: x * 2)
+
+    found = measured(scaled, strategy="outer", make_args=lambda: (X, ById()))
+
+    assert found.measurement.host["compilations"] == 2
+    assert found.retraces == ("every call: config: another ById (<lambda>)",)

@@ -327,9 +327,9 @@ def test_program_metrics_are_held_to_share_and_amount(
 def test_a_metric_that_the_baseline_lacks_or_that_only_explains_is_not_judged(
     plan_for: PlanFor, measure: Measure, record: Record
 ) -> None:
-    measured = measure(exact={"peak_bytes": 2**40, "flops": 1e12}, host={"host_calls": 10**6})
+    measured = measure(exact={"peak_bytes": 2**40, "flops": 1e12}, host={"leaves": 10**6})
 
-    verdict = judge(plan_for(), measured, record(exact={"flops": 1.0}, host={"3.11/0.10.2": {"host_calls": 1}}), SAME)
+    verdict = judge(plan_for(), measured, record(exact={"flops": 1.0}, host={"3.11/0.10.2": {"leaves": 1}}), SAME)
 
     assert [each.outcome for each in verdict.findings] == [Outcome.OK_SAME]
 

@@ -38,7 +38,16 @@ def test_metrics_in_the_order_in_which_they_are_shown() -> None:
 def test_these_are_gated_by_default() -> None:
     gated = [name for name, metric in METRICS.items() if metric.gated]
 
-    assert gated == ["compile", "run", "compilations", "launches", "peak_bytes", "constant_bytes", "trace_calls"]
+    assert gated == [
+        "compile",
+        "run",
+        "compilations",
+        "launches",
+        "peak_bytes",
+        "constant_bytes",
+        "trace_calls",
+        "host_calls",
+    ]
 
 
 def test_timed_metrics_are_seconds_and_exact_ones_are_not() -> None:
@@ -72,7 +81,7 @@ def test_costs_per_call() -> None:
         ("peak_bytes", False, "rocm", "10 % and 32 MiB"),
         ("constant_bytes", True, "gpu", "1 MiB"),
         ("trace_calls", True, "cpu", "10 % and 2,000"),
-        ("host_calls", False, "cpu", "10 % and 200"),
+        ("host_calls", False, "cpu", "100 % and 1,000"),
         ("leaves", True, "cpu", "10 % and 200"),
         ("trace", True, "cpu", None),
         ("primitive_compilations", True, "cpu", None),

@@ -178,3 +178,14 @@ def test_items_without_a_row_are_counted(row: MakeRow) -> None:
     report(gathered, "a", [row()])
     report(gathered, "b", [])
     assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (True, 1, True)
+
+
+def test_reports_of_subtests_bring_their_items_rows_once(row: MakeRow) -> None:
+    """Each report of an item carries all that was measured so far."""
+    gathered = Gathered()
+    gathered.add("a", "setup", passed=True, xfail=False, payload={"rows": []})
+    first, second = row(measurement="n8").to_json(), row(measurement="n16").to_json()
+    for rows in ([first], [first, second], [first, second]):
+        gathered.add("a", "call", passed=True, xfail=False, payload={"rows": rows})
+
+    assert [each.measurement for each in gathered.rows] == ["n8", "n16"]

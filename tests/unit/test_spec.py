@@ -16,8 +16,7 @@ from pytest_jitperf.strategies import Strategy
 from pytest_jitperf.units import Tolerance
 
 KEYWORDS = (
-    "strategies, inner, jit, devices, budgets, tolerance, faster_than, equal_results, rtol, atol, expected_calls, "
-    "fail_on_improvement, limit"
+    "strategies, inner, jit, devices, budgets, tolerance, faster_than, equal_results, rtol, atol, fail_on_improvement"
 )
 METRIC_NAMES = ", ".join(METRICS)
 JIT_OPTIONS = (
