@@ -72,7 +72,16 @@ def test_memory_constants_and_unrecorded_improvements(project: Any) -> None:
 
 def test_python_work_in_every_call_of_inner_fails_by_its_calls(project: Any) -> None:
     """Run time of inner cannot be raced, so this is what sees it."""
-    loop = "\n\ndef nothing():\n    pass\n\n\ndef h(x, n=0):\n    for _ in range(n):\n        nothing()\n    return f(x)\n"
+    loop = """
+
+def nothing():
+    pass
+
+def h(x, n=0):
+    for _ in range(n):
+        nothing()
+    return f(x)
+"""
     text = (project.pytester.path / "library.py").read_text()
     project.write_library(text + loop)
     project.write_tests(
