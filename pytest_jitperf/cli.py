@@ -19,13 +19,12 @@ from tabulate import tabulate
 
 from pytest_jitperf.baseline.model import Entry, to_json
 from pytest_jitperf.baseline.programs import prune
-from pytest_jitperf.baseline.store import Key, Unusable, read
+from pytest_jitperf.baseline.store import FOLDER, Key, Unusable, baseline_path, read
 from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.units import Unit, format_quantity
 
 __all__ = ["main"]
 
-_FOLDER = "__jitperf__"
 _HEADERS = ("test", "strategy", "device", "compile", "run", "peak memory")
 
 
@@ -178,6 +177,8 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             files = [file for folder in _folders(path) for file in sorted(folder.glob("*.json"))]
             # A directory given to --jitperf-baseline-dir has no folders of that name.
             found += files or [file for file in sorted(path.rglob("*.json")) if _is_baseline(file)]
+        elif path.suffix == ".py":
+            found.append(baseline_path(path, None, path.parent))
         else:
             found.append(path)
     return list(dict.fromkeys(found))
@@ -186,7 +187,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 def _folders(path: Path) -> list[Path]:
     if not path.is_dir():
         return []
-    return [path] if path.name == _FOLDER else sorted(path.rglob(_FOLDER))
+    return [path] if path.name == FOLDER else sorted(path.rglob(FOLDER))
 
 
 def _is_baseline(file: Path) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pytest_jitperf.baseline.lookup import Baselines
-from pytest_jitperf.errors import BaselineError, SpecError
+from pytest_jitperf.errors import BaselineError, MeasurementError, SpecError
 from pytest_jitperf.failures import FAILURES, JitperfFailure, JitperfWarning, NotMeasured
 from pytest_jitperf.fixture import Jitperf
 from pytest_jitperf.judge.outcome import Effect, Outcome
@@ -88,7 +88,8 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
             pytrace=False,
         )
     from pytest_jitperf.probe import devices
-    from pytest_jitperf.probe.measure import ReferenceResults
+    from pytest_jitperf.probe.reference import ReferenceResults
+    from pytest_jitperf.probe.targets import resolve
 
     run, spec = item.config.stash[RUN], state.spec
     asked: tuple[str, ...] = ()
@@ -101,6 +102,15 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         if run.settings.strict:
             _fail_set_up(item, f"{state.skipped}, and --jitperf-strict does not let that pass")
         pytest.skip(state.skipped)
+    try:
+        resolve(spec.inner)
+    except MeasurementError as error:
+        sentence = f"jitperf marker: {error}"
+    else:
+        sentence = ""
+    if sentence:
+        path, line = marker_line(item)
+        pytest.fail(f"{sentence}\n{path}:{line}: {item.nodeid}", pytrace=False)
     if run.references is None:
         run.references = ReferenceResults()
 
@@ -196,6 +206,7 @@ def judge_item(item: pytest.Item, state: State) -> None:
             measured=each.measurement,
             where=f"{run.shown(run.baseline_path(item))}, {each.key}",
             verbose=item.config.get_verbosity() >= 2,
+            options=_needed_options(item.config),
         )
         for each in failing
     ]
@@ -214,6 +225,12 @@ def _warning_of(tried: Tried) -> str:
     if tried.verdict.outcome is not Outcome.NEW or found is None:
         return sentence
     return f"{sentence}. Its id holds {found[0]!r}, which changes from run to run: give the parameter an id of its own"
+
+
+def _needed_options(config: pytest.Config) -> list[str]:
+    """Options of the command line that say what an item is called and where its baseline is."""
+    flags = {"--jitperf-devices": "jitperf_devices", "--jitperf-baseline-dir": "jitperf_baseline_dir"}
+    return [f"{flag}={value}" for flag, name in flags.items() if (value := config.getoption(name))]
 
 
 def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:

@@ -30,10 +30,12 @@ class Limit:
     Attributes:
         value: Seconds, bytes or a count; a larger value fails.
         rule: What set it.
+        named: Whether it was set for this strategy by name, and not for all that a test has.
     """
 
     value: float
     rule: str
+    named: bool = False
 
     def describe(self, metric: str) -> str:
         """For messages: ``budget run=5 ms (marker)``."""
@@ -149,6 +151,7 @@ def make_plan(
     """
     strategy = _find(spec.strategies, strategy_name)
     compiled = traits(strategy).one_program if one_program is None else one_program
+    by_name = spec.budgets.rows.get(strategy_name, {})
     marked = spec.tolerance.of(strategy_name)
     allowed = {
         metric.name: change
@@ -164,7 +167,11 @@ def make_plan(
         device_named=bool(device),
         inner=spec.inner,
         jit=spec.jit,
-        limits={metric: Limit(value=limits[metric], rule=MARKER) for metric in METRICS if metric in limits},
+        limits={
+            metric: Limit(value=limits[metric], rule=MARKER, named=metric in by_name)
+            for metric in METRICS
+            if metric in limits
+        },
         allowed=allowed,
         faster_than=spec.faster_than.of(strategy_name),
         equal_results=spec.equal_results,

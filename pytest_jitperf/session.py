@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_jitperf.baseline.store import Key, orphans, read
+from pytest_jitperf.baseline.store import FOLDER, Key, orphans, read
 from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.row import Row
@@ -137,12 +137,18 @@ class Gathered:
                     for row in item.rows:
                         if row.entry is not None:
                             by_file[row.baseline].append(row)
-        for path in sorted({*by_file, *self._whole}):
+        for path in sorted({*by_file, *self._whole, *self._without_test_file()}):
             try:
                 self._write_file(Path(path), by_file.get(path, []), written, stored_times=stored_times, prune=prune)
             except BaselineError as error:
                 written.errors.append(str(error))
         return written
+
+    def _without_test_file(self) -> set[str]:
+        """Baselines beside those of this run whose test file is gone."""
+        folders = {Path(path).parent for path in self._whole if Path(path).parent.name == FOLDER}
+        found = {file for folder in folders for file in folder.glob("*.json")}
+        return {str(file) for file in found if not (file.parent.parent / f"{file.stem}.py").exists()}
 
     def _write_file(
         self, path: Path, rows: Iterable[Row], written: Written, *, stored_times: bool, prune: bool
@@ -155,8 +161,9 @@ class Gathered:
                 entries[row.key] = entry
                 files.update(programs)
         gone: tuple[Key, ...] = ()
-        if str(path) in self._whole and path.exists():
-            gone = tuple(key for key in orphans(read(path), self._whole[str(path)]) if key not in entries)
+        if path.exists() and (str(path) in self._whole or str(path) in self._without_test_file()):
+            collected = self._whole.get(str(path), {})
+            gone = tuple(key for key in orphans(read(path), collected) if key not in entries)
         if entries or (gone and prune):
             written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))
         if gone and not prune:

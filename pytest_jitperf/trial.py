@@ -130,7 +130,7 @@ class Trial:
             result=probed.result,
             compiles=sum(each.compiles for each in compared),
             cut=tuple(each.cut for each in compared if each.cut),
-            moved=any(not each.same for each in compared),
+            moved=any(not each.same and not each.cannot for each in compared),
             recorded=entry_from_measurement(measured) if plan.mode == "update" else None,
         )
 

@@ -13,7 +13,11 @@ from pytest_jitperf.baseline.document import empty, read_document
 from pytest_jitperf.baseline.model import Entry, from_json
 from pytest_jitperf.errors import BaselineError
 
-__all__ = ["Baseline", "Key", "Unusable", "baseline_path", "orphans", "read"]
+__all__ = ["FOLDER", "Baseline", "Key", "Unusable", "baseline_path", "orphans", "read"]
+
+
+FOLDER = "__jitperf__"
+"""Folder beside the test files in which their baselines are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -109,7 +113,7 @@ def baseline_path(test_file: Path, baseline_dir: Path | None, rootdir: Path) -> 
         BaselineError: With a baseline directory, the module lies outside ``rootdir`` and so has no place in it.
     """
     if baseline_dir is None:
-        return test_file.parent / "__jitperf__" / f"{test_file.stem}.json"
+        return test_file.parent / FOLDER / f"{test_file.stem}.json"
     try:
         relative = test_file.relative_to(rootdir)
     except ValueError as error:

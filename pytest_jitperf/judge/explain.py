@@ -54,7 +54,7 @@ def explain(
     differences = every_difference(entry, measured.environment)
     if differences:
         lines.append(f"the environment changed: {differences}")
-    return tuple(lines)
+    return tuple(dict.fromkeys(lines))
 
 
 def _program_change(new: Mapping[str, float], comparison: Comparison, stored: Mapping[str, float]) -> str:

@@ -78,7 +78,8 @@ def leaf_difference(path: str, old: Any, new: Any, rtol: float | None, atol: flo
         return 0.0, ""
     if scale == 0.0:
         return float("inf"), f"{path}: up to {gap:.2g} instead of nothing but zeros"
-    return gap / scale, f"{path}: off by {gap / scale:.2g} of its largest value, allowed {tolerance:.2g}"
+    share = gap / scale
+    return share, f"{path}: off by {share * 100:.3g} % of its largest value, allowed {tolerance * 100:.3g} %"
 
 
 def distance(a: Any, b: Any) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
 from pytest_jitperf.measurement import Measurement
@@ -25,14 +26,26 @@ _LINES_OF_WHY = 2
 _SPECIAL = frozenset('"$`\\!')
 
 
-def accept_command(nodeid: str) -> str:
-    """The command that records this item's numbers as its baseline, quoted for a POSIX shell."""
+def accept_command(nodeid: str, options: Sequence[str] = ()) -> str:
+    """The command that records this item's numbers as its baseline, quoted for a POSIX shell.
+
+    Args:
+        nodeid: Of the item.
+        options: Options of this run without which the item or its baseline would not be found.
+    """
     quoted = shlex.quote(nodeid) if _SPECIAL & {*nodeid} else f'"{nodeid}"'
-    return f"pytest {quoted} --jitperf-update"
+    return " ".join(["pytest", quoted, *map(shlex.quote, options), "--jitperf-update"])
 
 
 def failure_text(
-    verdict: Verdict, *, nodeid: str, strategy: str, measured: Measurement | None, where: str, verbose: bool
+    verdict: Verdict,
+    *,
+    nodeid: str,
+    strategy: str,
+    measured: Measurement | None,
+    where: str,
+    verbose: bool,
+    options: Sequence[str] = (),
 ) -> str:
     """Writes the failure of one measurement.
 
@@ -43,6 +56,7 @@ def failure_text(
         measured: The measurement, or None where there is none.
         where: File and entry of the baseline.
         verbose: Whether all of the explanation is printed, or its two weightiest lines.
+        options: See ``accept_command``.
 
     Returns:
         Several lines, the first of which says what failed.
@@ -64,9 +78,16 @@ def failure_text(
         )
     notes = (*measured.notes, *verdict.notes) if measured is not None else verdict.notes
     lines += [f"  note  {note}" for note in notes]
-    if all(each.outcome in _ACCEPTABLE for each in failures):
-        lines.append(f"  accept it with   {accept_command(nodeid)}")
+    if all(_can_be_accepted(each, measured) for each in failures):
+        lines.append(f"  accept it with   {accept_command(nodeid, options)}")
     return "\n".join(lines)
+
+
+def _can_be_accepted(finding: Finding, measured: Measurement | None) -> bool:
+    """Whether recording anew puts it right; what cannot be stored stays ungated however often it is recorded."""
+    program = measured.program if measured is not None else None
+    stored = program is None or not program.no_artifact
+    return finding.outcome in _ACCEPTABLE and (finding.outcome is not Outcome.NOT_GATED or stored)
 
 
 def _unconfirmed(finding: Finding) -> bool:

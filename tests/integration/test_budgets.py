@@ -27,7 +27,7 @@ def test_for_one(jitperf):
 def test_launches(jitperf):
     jitperf(library.f, X)
 
-@pytest.mark.jitperf(strategies=["eager"], peak_bytes="1 MiB")
+@pytest.mark.jitperf(strategies=["eager"], budgets={"eager": {"peak_bytes": "1 MiB"}})
 def test_unavailable(jitperf):
     jitperf(library.f, X)
 """

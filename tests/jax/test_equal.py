@@ -86,7 +86,7 @@ def test_what_is_not_finite_stands_in_the_same_places(old: Any, new: Any, equal:
         ("x", "y", "result: str instead of str, or another value"),
         (2**40, 2**41, "result: int instead of int, or another value"),
         ("x", 1.0, "result: float instead of str, or another value"),
-        (np.float32(1), np.float32(2), "result: off by 1 of its largest value, allowed 0.0001"),
+        (np.float32(1), np.float32(2), "result: off by 100 % of its largest value, allowed 0.01 %"),
     ],
 )
 def test_a_difference_is_told_in_a_sentence(old: Any, new: Any, sentence: str) -> None:
@@ -129,4 +129,4 @@ def test_given_tolerances_take_the_place_of_the_dtypes_own() -> None:
 def test_the_worst_leaf_is_told() -> None:
     old = {"a": np.ones(2), "b": np.ones(2), "c": np.ones(2)}
     new = {"a": np.ones(2) * 1.1, "b": np.ones(2) * 1.5, "c": np.ones(2) * 1.2}
-    assert compare(old, new) == "result['b']: off by 0.5 of its largest value, allowed 1e-10"
+    assert compare(old, new) == "result['b']: off by 50 % of its largest value, allowed 1e-08 %"

@@ -87,7 +87,7 @@ def test_a_wrong_result_names_the_reference(measured: Callable[..., Probed]) -> 
     def f(x: Any) -> Any:
         return x * (1.001 if isinstance(x, jax.core.Tracer) else 1.0)
 
-    assert measured(f, X).wrong == "result: off by 0.001 of its largest value, allowed 0.0001, compared with eager"
+    assert measured(f, X).wrong == "result: off by 0.1 % of its largest value, allowed 0.01 %, compared with eager"
     assert measured(f, X, equality=Equality(rtol=1e-2)).wrong == ""
     assert measured(f, X, equality=None).wrong == ""
 
@@ -97,7 +97,7 @@ def test_a_tolerance_that_is_asked_for_is_held_to(measured: Callable[..., Probed
         return x * (1.00003 if isinstance(x, jax.core.Tracer) else 1.0)
 
     assert measured(f, X).wrong == ""
-    assert measured(f, X, equality=Equality(rtol=1e-6)).wrong.endswith("allowed 1e-06, compared with eager")
+    assert measured(f, X, equality=Equality(rtol=1e-6)).wrong.endswith("allowed 0.0001 %, compared with eager")
 
 
 def test_inputs_that_are_made_anew_with_other_values_are_not_compared(measured: Callable[..., Probed]) -> None:
@@ -109,4 +109,4 @@ def test_inputs_that_are_made_anew_with_other_values_are_not_compared(measured: 
     same = measured(
         lambda x: x * (3 if isinstance(x, jax.core.Tracer) else 2), make_args=functools.partial(jnp.ones, 3)
     )
-    assert same.wrong.startswith("result: off by 0.5")
+    assert same.wrong.startswith("result: off by 50 %")

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -131,8 +132,6 @@ def test_the_content_is_on_the_disk_before_the_name_and_the_name_before_the_end(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-# Other tests of this process may have started threads; the child touches nothing but files.
-@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning", "ignore:.*use of fork:DeprecationWarning")
 def test_a_writer_killed_before_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     """Kills a writer before its first line in the modules that touch the disk, then before its second, and so on."""
     path = tmp_path / "__jitperf__" / "test_step.json"
@@ -177,7 +176,10 @@ def run_and_kill(path: Path, lines: int) -> bool:
                 os.kill(os.getpid(), signal.SIGKILL)
         return trace
 
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Other tests of this process may have started threads; the child touches nothing but files.
+        warnings.simplefilter("ignore")
+        child = os.fork()
     if child == 0:
         sys.settrace(trace)
         update(path, {A: NEW}, files={NAME: PACKED})

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -351,7 +352,10 @@ def test_a_file_in_the_way_of_the_programs_is_named_and_nothing_is_changed(path:
 def in_child(action: Callable[[], object]) -> str:
     """Runs an action in a process of its own, without the rights of root; returns its exception, or ``done``."""
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Other tests of this process may have started threads; the child touches nothing but files.
+        warnings.simplefilter("ignore")
+        child = os.fork()
     if child == 0:
         try:
             if os.getuid() == 0:

@@ -83,7 +83,7 @@ def test_everything_is_carried_into_the_plan() -> None:
         device_named=True,
         inner=(),
         jit={"inline": True},
-        limits={"run": Limit(value=0.005, rule="marker"), "peak_bytes": Limit(value=2**20, rule="marker")},
+        limits={"run": Limit(value=0.005, rule="marker"), "peak_bytes": Limit(value=2**20, rule="marker", named=True)},
         allowed=found.allowed,
         faster_than={"eager": 2.0},
         equal_results=False,
