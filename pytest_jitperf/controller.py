@@ -48,7 +48,10 @@ class Controller:
         if run.gathered is None or settings.mode == "disable" or session.config.getoption("collectonly"):
             return
         run.written = run.gathered.write(
-            stored_times=settings.stored_times, prune=settings.prune, update_entries=settings.mode == "update"
+            stored_times=settings.stored_times,
+            prune=settings.prune,
+            update_entries=settings.mode == "update",
+            beside_tests=not settings.baseline_dir,
         )
         if run.written.errors and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR

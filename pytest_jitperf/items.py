@@ -102,15 +102,14 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         if run.settings.strict:
             _fail_set_up(item, f"{state.skipped}, and --jitperf-strict does not let that pass")
         pytest.skip(state.skipped)
+    sentence = ""
     try:
+        # Under every strategy, so that a misspelt name does not wait for the one that needs it.
         resolve(spec.inner)
     except MeasurementError as error:
         sentence = f"jitperf marker: {error}"
-    else:
-        sentence = ""
     if sentence:
-        path, line = marker_line(item)
-        pytest.fail(f"{sentence}\n{path}:{line}: {item.nodeid}", pytrace=False)
+        _fail_set_up(item, sentence)
     if run.references is None:
         run.references = ReferenceResults()
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_jitperf.baseline.store import FOLDER, Key, orphans, read
+from pytest_jitperf.baseline.store import Key, orphans, read
 from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.row import Row
@@ -121,15 +121,19 @@ class Gathered:
         """Whether there was a marked item."""
         return any(item.marked for item in self._items)
 
-    def write(self, *, stored_times: bool, prune: bool, update_entries: bool) -> Written:
+    def write(self, *, stored_times: bool, prune: bool, update_entries: bool, beside_tests: bool = True) -> Written:
         """Updates the baselines with the rows of items all of whose reports passed, and looks for orphans.
 
         Args:
             stored_times: Whether timings are a gate and follow the machine.
             prune: Whether orphans are removed.
             update_entries: Whether entries are written at all.
+            beside_tests: Whether baselines lie beside their test files, so that one can be missed.
         """
         written = Written()
+        # Nothing is left to collect of a file that is not there: whatever its baseline holds is without a test.
+        lost = self._without_test_file() if beside_tests else frozenset()
+        collected: dict[str, Mapping[str, Collection[str]]] = {**{path: {} for path in lost}, **self._whole}
         by_file: dict[str, list[Row]] = defaultdict(list)
         if update_entries:
             for item in self._items:
@@ -137,21 +141,34 @@ class Gathered:
                     for row in item.rows:
                         if row.entry is not None:
                             by_file[row.baseline].append(row)
-        for path in sorted({*by_file, *self._whole, *self._without_test_file()}):
+        for path in sorted({*by_file, *collected}):
             try:
-                self._write_file(Path(path), by_file.get(path, []), written, stored_times=stored_times, prune=prune)
+                self._write_file(
+                    Path(path),
+                    by_file.get(path, []),
+                    collected.get(path),
+                    written,
+                    stored_times=stored_times,
+                    prune=prune,
+                )
             except BaselineError as error:
                 written.errors.append(str(error))
         return written
 
-    def _without_test_file(self) -> set[str]:
+    def _without_test_file(self) -> frozenset[str]:
         """Baselines beside those of this run whose test file is gone."""
-        folders = {Path(path).parent for path in self._whole if Path(path).parent.name == FOLDER}
-        found = {file for folder in folders for file in folder.glob("*.json")}
-        return {str(file) for file in found if not (file.parent.parent / f"{file.stem}.py").exists()}
+        found = [file for folder in {Path(path).parent for path in self._whole} for file in folder.glob("*.json")]
+        return frozenset(str(file) for file in found if not (file.parent.parent / f"{file.stem}.py").exists())
 
     def _write_file(
-        self, path: Path, rows: Iterable[Row], written: Written, *, stored_times: bool, prune: bool
+        self,
+        path: Path,
+        rows: Iterable[Row],
+        collected: Mapping[str, Collection[str]] | None,
+        written: Written,
+        *,
+        stored_times: bool,
+        prune: bool,
     ) -> None:
         entries, files = {}, {}
         for row in sorted(rows, key=_device_index, reverse=True):
@@ -161,8 +178,7 @@ class Gathered:
                 entries[row.key] = entry
                 files.update(programs)
         gone: tuple[Key, ...] = ()
-        if path.exists() and (str(path) in self._whole or str(path) in self._without_test_file()):
-            collected = self._whole.get(str(path), {})
+        if path.exists() and collected is not None:
             gone = tuple(key for key in orphans(read(path), collected) if key not in entries)
         if entries or (gone and prune):
             written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))

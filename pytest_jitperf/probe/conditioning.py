@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .equal import difference, distance, leaf_difference, leaves_of
+from .equal import distance, leaf_difference, leaves_of
 from .inputs import Call, has_aval
 
 _DRAWS = 3
@@ -35,12 +35,10 @@ def ill_conditioned(
         atol: Likewise.
 
     Returns:
-        True where the difference is within four times the spread over three draws in every leaf that differs. Never
-        where the same inputs give another result the second time: then it is not the inputs that move it.
+        True where the difference is within four times the spread over three draws in every leaf that differs. It says
+        nothing of a function whose result changes though its inputs do not.
     """
     if [path for path, _ in reference] != [path for path, _ in result]:
-        return False
-    if difference(result, leaves_of(run(call)), rtol, atol) is not None:
         return False
     random = np.random.default_rng(0)
     spreads = [0.0] * len(result)

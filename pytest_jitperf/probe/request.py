@@ -88,8 +88,7 @@ def subject_of(request: Request, strategy: str | Strategy) -> Subject:
         asked=request.device,
         inputs=placed(first.args, first.kwargs, device, request.device),
         make_args=make_args,
-        # Found under every strategy, so that a misspelt name does not wait for the one that needs it.
-        helpers=resolve(request.inner),
+        helpers=resolve(request.inner) if built.swaps else (),
     )
 
 

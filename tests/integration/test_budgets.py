@@ -61,3 +61,18 @@ def test_a_budget_holds_without_a_baseline(project: Any) -> None:
     result = project.quick_run("-k", "test_for_one")
     project.assert_messages(result, {name: text for name, text in MESSAGES.items() if "for_one" in name})
     result.assert_outcomes(passed=1, failed=1, deselected=5)
+
+
+def test_a_budget_for_every_strategy_holds_for_those_that_have_the_number(project: Any) -> None:
+    project.write_tests(
+        """
+@pytest.mark.jitperf(strategies=["eager", "outer"], peak_bytes="1 B")
+def test_both(jitperf):
+    jitperf(library.f, X)
+"""
+    )
+
+    result = project.quick_run()
+
+    project.assert_messages(result, {"test_both[outer]": "peak_bytes over budget: 64 B, budget 1 B\n*"})
+    result.assert_outcomes(passed=1, failed=1)

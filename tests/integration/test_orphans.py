@@ -98,3 +98,28 @@ def test_an_update_names_them_too(project: Any) -> None:
     result = project.quick_run("--jitperf-update")
     result.stdout.fnmatch_lines(["__jitperf__/test_g.json: 1 written, 1 unchanged", NAMED])
     assert len(project.entries()) == 4
+
+
+def test_a_baseline_whose_test_file_is_gone_is_named_and_emptied(project: Any) -> None:
+    project.record()
+    gone = project.baseline.with_name("test_gone.json")
+    gone.write_bytes(project.baseline.read_bytes())
+
+    project.quick_run().stdout.fnmatch_lines(["*__jitperf__/test_gone.json: 2 entries without a test: *--jitperf-prune"])
+    assert gone.read_bytes() == project.baseline.read_bytes()
+
+    kept = project.baseline.read_bytes()
+    project.quick_run("--jitperf-prune")
+    assert (project.baseline.read_bytes(), b"test_g" in gone.read_bytes()) == (kept, False)
+
+
+def test_with_a_directory_of_its_own_a_baseline_is_not_missed_for_want_of_a_test_beside_it(project: Any) -> None:
+    option = "--jitperf-baseline-dir=ci/__jitperf__"
+    project.quick_run("--jitperf-update", option)
+    recorded = project.pytester.path / "ci" / "__jitperf__" / "test_g.json"
+    other = recorded.with_name("test_other.json")
+    other.write_bytes(recorded.read_bytes())
+
+    project.quick_run("--jitperf-prune", option)
+
+    assert other.read_bytes() == recorded.read_bytes()

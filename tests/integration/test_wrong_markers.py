@@ -108,3 +108,34 @@ def test_each_mistake_is_told_and_the_other_tests_go_on(project: Any) -> None:
     updated = project.quick_run("--jitperf-update")
     updated.assert_outcomes(passed=4, errors=11)
     assert list(project.entries()) == ["test_good / main / outer", "test_param[1] / main / outer"]
+
+
+def test_a_misspelt_helper_is_told_under_the_strategies_that_do_not_need_it(project: Any) -> None:
+    project.write_tests(
+        """
+@pytest.mark.jitperf(strategies=["outer"], inner=["library.nosuch"])
+def test_outer(jitperf):
+    jitperf(library.f, X)
+"""
+    )
+
+    result = project.quick_run()
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["jitperf marker: inner helper library.nosuch cannot be found: library has no *"])
+
+
+def test_an_id_that_changes_from_run_to_run_is_told(project: Any) -> None:
+    project.write_tests(
+        """
+@pytest.mark.parametrize("x", [X], ids=["<Net object at 0x7f3b2c1d0e80>"])
+@pytest.mark.jitperf(strategies=["outer"])
+def test_net(jitperf, x):
+    jitperf(library.f, x)
+"""
+    )
+
+    result = project.quick_run()
+
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*no baseline yet*Its id holds '0x7f3b2c1d0e80', which changes from run to run: *"])

@@ -276,11 +276,6 @@ def test_a_result_that_changes_from_call_to_call_is_wrong_and_not_ill_conditione
     assert not any("ill-conditioned" in note for note in found.measurement.notes)
 
 
-def test_a_helper_that_cannot_be_found_is_told_under_every_strategy(measured: Callable[..., Probed]) -> None:
-    with pytest.raises(MeasurementError, match="there is no module"):
-        measured(g, X, strategy="outer", inner=["nosuchmodule.helper"])
-
-
 def test_what_compiles_in_every_call_is_counted_and_named(measured: Callable[..., Probed]) -> None:
     class ById:
         """Equal to itself alone, so that each call has a new static value."""

@@ -165,3 +165,11 @@ def test_the_command_reaches_pytest_as_the_node_id_that_it_names(nodeid: str, qu
 
     assert command == f"pytest {quoted} --jitperf-update"
     assert shlex.split(command) == ["pytest", nodeid, "--jitperf-update"]
+
+
+def test_the_command_repeats_the_options_that_say_what_the_item_is_called() -> None:
+    options = ["--jitperf-devices=cpu", "--jitperf-baseline-dir=a b"]
+
+    assert accept_command("t.py::test[outer-cpu]", options) == (
+        "pytest \"t.py::test[outer-cpu]\" --jitperf-devices=cpu '--jitperf-baseline-dir=a b' --jitperf-update"
+    )

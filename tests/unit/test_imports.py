@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -91,3 +92,9 @@ def test_the_plugin_is_imported_without_jax() -> None:
 def test_that_check_can_fail() -> None:
     code = "import sys, pytest_jitperf.probe.stages; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
+
+
+def test_importing_the_pinning_leaves_the_environment_as_it_was() -> None:
+    code = "import os, pytest_jitperf.probe.onecore; import sys; sys.exit('KMP_DUPLICATE_LIB_OK' in os.environ)"
+    environment = {name: value for name, value in os.environ.items() if name != "KMP_DUPLICATE_LIB_OK"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
