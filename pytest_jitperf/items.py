@@ -182,7 +182,10 @@ def judge_item(item: pytest.Item, state: State) -> None:
         prefix = f"jitperf.{each.measurement.name}"
         values = ((name, each.measurement.value(name)) for name in METRICS)
         item.user_properties += [(f"{prefix}.{name}", value) for name, value in values if value is not None]
-        item.user_properties.append((f"{prefix}.outcome", each.verdict.outcome.value))
+        item.user_properties += [
+            (f"{prefix}.outcome", each.verdict.outcome.value),
+            (f"{prefix}.compare_seconds", round(each.compare_seconds, 3)),
+        ]
     path, line = marker_line(item)
     failing = []
     for each in fixture.tried:

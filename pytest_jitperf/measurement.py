@@ -187,6 +187,8 @@ class Comparison:
         new_operations: The same of the new program.
         old_xla_seconds: CPU seconds that compiling the old program took today, or None.
         compiles: Extra compilations spent.
+        seconds: Wall time that it took.
+        compiling_seconds: The part of it that went into compiling.
         cut: What was left out for lack of time or memory, one sentence; empty where nothing was.
     """
 
@@ -200,4 +202,6 @@ class Comparison:
     new_operations: Mapping[str, int] = field(default_factory=dict)
     old_xla_seconds: float | None = None
     compiles: int = 0
+    seconds: float = 0.0
+    compiling_seconds: float = 0.0
     cut: str = ""

@@ -64,6 +64,7 @@ class Tried:
         verdict: What was made of it.
         result: What the user's function returned.
         compiles: Extra compilations spent on the comparison.
+        compare_seconds: Wall time that the comparison took beyond compiling.
         cut: What was left out for lack of time, one sentence each.
         moved: Whether the program is no longer the baseline's although the test passes.
         recorded: What an update would store, and the programs it names by file name; None where nothing is recorded.
@@ -75,6 +76,7 @@ class Tried:
     verdict: Verdict
     result: Any
     compiles: int = 0
+    compare_seconds: float = 0.0
     cut: tuple[str, ...] = ()
     moved: bool = False
     recorded: tuple[Entry, Mapping[str, bytes]] | None = None
@@ -129,6 +131,7 @@ class Trial:
             verdict=verdict,
             result=probed.result,
             compiles=sum(each.compiles for each in compared),
+            compare_seconds=sum(each.seconds - each.compiling_seconds for each in compared),
             cut=tuple(each.cut for each in compared if each.cut),
             moved=any(not each.same and not each.cannot for each in compared),
             recorded=entry_from_measurement(measured) if plan.mode == "update" else None,

@@ -6,14 +6,14 @@ import hashlib
 import random
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import jax
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Comparison
 
-from . import devices
+from . import clock, devices
 from .contest import Contest, Effort
 from .lock import DeviceLock
 from .pairing import inputs_of, paired
@@ -70,6 +70,16 @@ def compare(
     Returns:
         The comparison; ``cannot`` says why something could not be compared. Never raises for a bad artifact.
     """
+    start = clock.perf_counter_ns()
+    contest = Contest(subject=subject, effort=effort, lock=lock, progress=progress)
+    found = _compare(new, why_not_exported, subject, stored, contest)
+    seconds = (clock.perf_counter_ns() - start) / 1e9
+    return replace(found, seconds=seconds, compiling_seconds=contest.compiling_seconds)
+
+
+def _compare(
+    new: FlatProgram | None, why_not_exported: str, subject: Subject, stored: Stored, contest: Contest
+) -> Comparison:
     if new is not None and stored.fingerprint == new.fingerprint:
         return Comparison(same=True, how="fingerprint")
     if stored.raw is None:
@@ -96,7 +106,6 @@ def compare(
             return Comparison(same=False, cannot="the stored program is not the one that its entry names")
         if new is not None and old.fingerprint == new.fingerprint:
             return Comparison(same=True, how="fingerprint")
-        contest = Contest(subject=subject, effort=effort, lock=lock, progress=progress)
         return contest.decide(new, why_not_exported, old, ambiguous=pairing.ambiguous)
 
 

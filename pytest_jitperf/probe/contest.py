@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import jax
 
@@ -25,6 +25,8 @@ from .refusals import one_line
 from .subject import Subject
 
 _MOST_PAIRS = 12
+
+_C = TypeVar("_C", bound=Contender)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +57,26 @@ class Contest:
         effort: Limits and means.
         lock: Held for timed blocks.
         progress: Told what is going on.
-        start: When it began, ns.
+        compiling_seconds: Wall seconds that went into compiling so far.
     """
 
     subject: Subject
     effort: Effort
     lock: DeviceLock
     progress: Callable[[str], None]
-    start: int = field(default_factory=clock.perf_counter_ns)
+    compiling_seconds: float = 0.0
 
     def compile_seconds_left(self) -> float:
         """Wall seconds that may still go into extra compiling."""
-        return self.effort.compile_seconds - (clock.perf_counter_ns() - self.start) / 1e9
+        return self.effort.compile_seconds - self.compiling_seconds
+
+    def _compiled(self, build: Callable[[], _C]) -> _C:
+        """Builds a contender on this comparison's account."""
+        start = clock.perf_counter_ns()
+        try:
+            return build()
+        finally:
+            self.compiling_seconds += (clock.perf_counter_ns() - start) / 1e9
 
     def decide(
         self, new: FlatProgram | None, why_not_exported: str, old: FlatProgram, *, ambiguous: bool
@@ -82,11 +92,11 @@ class Contest:
         self.progress("compiling the baseline's program")
         with self.lock.held(), collector_off():
             try:
-                before = Executable.of(old)
+                before = self._compiled(lambda: Executable.of(old))
             except Exception as error:  # options that this XLA no longer knows, for example
                 reason = f"the stored program cannot be compiled: {one_line(error)}"
                 return Comparison(same=False, cannot=reason, compiles=1)
-            after = Executable.of(new) if new is not None else None
+            after = self._compiled(lambda: Executable.of(new)) if new is not None else None
         old_exact, _ = program_costs(before.compiled, old.text)
         found = Comparison(
             same=False,
@@ -133,7 +143,7 @@ class Contest:
         if self.compile_seconds_left() <= 0:
             return replace(found, run=ratio, cut="confirmation with fresh executables (max-compile)")
         # A regression has to show with fresh executables too.
-        again = self._race(new.fresh(), old.fresh(), limit)
+        again = self._race(self._compiled(new.fresh), self._compiled(old.fresh), limit)
         return replace(
             found,
             run=replace(
@@ -161,8 +171,8 @@ class Contest:
         self.progress("compiling in pairs")
         with self.lock.held(), collector_off():
             xla = paired_costs(
-                lambda: new.fresh().seconds,
-                lambda: old.fresh().seconds,
+                lambda: self._compiled(new.fresh).seconds,
+                lambda: self._compiled(old.fresh).seconds,
                 limit=limit,
                 max_pairs=_MOST_PAIRS,
                 max_seconds=max(0.0, self.compile_seconds_left()),
