@@ -202,6 +202,6 @@ class Comparison:
     new_operations: Mapping[str, int] = field(default_factory=dict)
     old_xla_seconds: float | None = None
     compiles: int = 0
-    seconds: float = 0.0
-    compiling_seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
+    compiling_seconds: float = field(default=0.0, compare=False)
     cut: str = ""

@@ -79,9 +79,7 @@ def test_the_failure_in_the_readme_is_the_one_of_a_dearer_helper(
 ) -> None:
     waves = example / "wavelab" / "waves.py"
     text = waves.read_text(encoding="utf-8")
-    dearer = text.replace(
-        "return 2.0 * x + jnp.sin(x)", "return 2.0 * x + jnp.sin(jnp.arcsin(jnp.sin(x)))"
-    )
+    dearer = text.replace("return 2.0 * x + jnp.sin(x)", "return 2.0 * x + jnp.sin(jnp.arcsin(jnp.sin(x)))")
     assert dearer != text
     waves.write_text(dearer, encoding="utf-8")
     monkeypatch.chdir(example)

@@ -125,7 +125,7 @@ MESSAGES = {
     'name="second")\ntest_g.py:56: NotMeasured',
     "test_caught[outer]": "not measured: the test is marked, but jitperf() raised an error that the test caught\n"
     "test_g.py:61: NotMeasured",
-    "test_no_such_helper[inner]": 'jitperf marker: inner helper library.nosuch cannot be found: library has no '
+    "test_no_such_helper[inner]": "jitperf marker: inner helper library.nosuch cannot be found: library has no "
     '"nosuch".\ntest_g.py:66: *',
     "test_no_such_module[inner]": 'jitperf marker: inner helper nolib.f cannot be found: there is no module "nolib"*\n'
     "test_g.py:70: *",

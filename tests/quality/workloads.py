@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-TEST = '''
+TEST = """
 import os, sys
 import pytest
 from pytest_jitperf import Strategy
@@ -54,7 +54,7 @@ else:
 def test_{name}(jitperf):
     args, kwargs = w.make_args(SIZE)
     w.check(jitperf(FUNCTION, *args, **kwargs), SIZE)
-'''
+"""
 
 
 @contextmanager
