@@ -1,7 +1,7 @@
 """Which strategy costs least in all, for how many calls: start-up against speed.
 
-What ``calls`` uses of a strategy cost in all is a line, ``start + calls * run``. The strategies worth having are those on
-the lower envelope of these lines, and where two neighbours on it cross is where one should change from one to the other.
+What a number of uses of a strategy cost in all is a line, ``start + calls * run``. The strategies worth having are
+those on the lower envelope of these lines, and where two neighbours on it cross one should change to the other.
 """
 
 from __future__ import annotations

@@ -57,8 +57,10 @@ def test_the_interval_of_a_crossing_holds_the_truth_as_often_as_it_says() -> Non
     draw = random.Random(7)
     held = 0
     for _ in range(4000):
-        early = Line(strategy="inner", start=draw.gauss(0.2, 0.01), run=draw.gauss(4e-3, 2e-4), start_sd=0.01, run_sd=2e-4)
-        late = Line(strategy="outer", start=draw.gauss(2.2, 0.1), run=draw.gauss(2e-3, 1e-4), start_sd=0.1, run_sd=1e-4)
+        start, run = draw.gauss(0.2, 0.01), draw.gauss(4e-3, 2e-4)
+        early = Line(strategy="inner", start=start, run=run, start_sd=0.01, run_sd=2e-4)
+        start, run = draw.gauss(2.2, 0.1), draw.gauss(2e-3, 1e-4)
+        late = Line(strategy="outer", start=start, run=run, start_sd=0.1, run_sd=1e-4)
         found = crossing(early, late)
         held += found.low <= 1000 <= found.high
     assert held / 4000 == pytest.approx(0.95, abs=0.012)
@@ -70,13 +72,15 @@ def test_a_gain_that_may_be_nothing_has_no_latest_crossing() -> None:
     assert crossing(early, late).high == math.inf
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.001, 10), st.floats(1e-6, 1)), min_size=1, max_size=6, unique_by=lambda each: each[1])
-)
+COSTS = st.tuples(st.floats(0.001, 10), st.floats(1e-6, 1))
+
+
+@given(st.lists(COSTS, min_size=1, max_size=6, unique_by=lambda each: each[1]))
 def test_a_segment_names_the_cheapest_at_every_number_of_calls(costs: list[tuple[float, float]]) -> None:
     lines = [Line(strategy=str(n), start=start, run=run) for n, (start, run) in enumerate(costs)]
     segments = lower_envelope(lines)
     by_name = {line.strategy: line for line in lines}
     for calls in (1, 2, 10, 100, 1_000, 10**6):
         named = [each for each in segments if each.first <= calls][-1]
-        assert total(by_name[named.strategy], calls) == pytest.approx(min(total(line, calls) for line in lines), rel=1e-6)
+        cheapest = min(total(line, calls) for line in lines)
+        assert total(by_name[named.strategy], calls) == pytest.approx(cheapest, rel=1e-6)
