@@ -20,6 +20,7 @@ class Controller:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._guide_line = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes the reports of marked items."""
@@ -53,7 +54,10 @@ class Controller:
             update_entries=settings.mode == "update",
             beside_tests=not settings.baseline_dir,
         )
-        if run.written.errors and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        if settings.guide_file and run.gathered.anything:
+            self._guide_line = _write_guide(run)
+        failed = run.written.errors or self._guide_line.startswith("ERROR")
+        if failed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -65,10 +69,32 @@ class Controller:
 
         rows = run.gathered.rows
         terminalreporter.write_sep("=", terminal.heading(rows))
-        for line in terminal.table(rows):
+        for line in terminal.table(rows, verbose=terminalreporter.verbosity >= 1):
             terminalreporter.write_line(line)
         if run.written is not None:
             for line in terminal.written_lines(run.written, run.shown):
                 terminalreporter.write_line(line)
         for line in terminal.count_line(rows, run.gathered.unmeasured, run.settings.mode == "update"):
             terminalreporter.write_line(line)
+        if run.settings.guide:
+            from pytest_jitperf.report import guidebook
+
+            terminalreporter.write_sep("=", guidebook.HEADING)
+            for line in guidebook.printed(rows):
+                terminalreporter.write_line(line)
+        if self._guide_line:
+            terminalreporter.write_line(self._guide_line)
+
+
+def _write_guide(run: Run) -> str:
+    """Writes the guide of a run; what is to be said of it."""
+    from pytest_jitperf.baseline import atomic
+    from pytest_jitperf.report import guidebook
+
+    assert run.gathered is not None
+    path = run.guide_path
+    try:
+        atomic.write(atomic.real_path(path), guidebook.markdown(run.gathered.rows).encode("utf-8"))
+    except OSError as error:
+        return f"ERROR the guide could not be written: {run.shown(path)}: {error.strerror}"
+    return f"guide written to {run.shown(path)}"

@@ -61,3 +61,8 @@ FAILURES: dict[Outcome, type[JitperfFailure]] = {
     Outcome.NOT_FASTER: NotFaster,
     Outcome.NOT_MEASURED: NotMeasured,
 }
+
+# As pytest does with its own: the short summary gives a failure's class before its sentence, and with the path of this
+# module there would be no room left for the sentence.
+for _each in (JitperfFailure, *FAILURES.values()):
+    _each.__module__ = "builtins"

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_jitperf.baseline.helpers import match_helpers
+from pytest_jitperf.baseline.inputs import program_inputs
 from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.judge.budgets import open_limits
+from pytest_jitperf.judge.evidence import Evidence
+from pytest_jitperf.judge.inputs import input_changes, perhaps_unread
 from pytest_jitperf.judge.ratios import largest_run_ratio
 from pytest_jitperf.judge.times import TRACE_TOLERANCE, trace_growth
-from pytest_jitperf.judge.verdict import Evidence, input_changes
-from pytest_jitperf.measurement import Comparison, Measurement, Program, Ratio
+from pytest_jitperf.measurement import Comparison, Measurement, Program, Ratio, Settled
 from pytest_jitperf.plan import Plan
 
 if TYPE_CHECKING:
@@ -48,15 +52,18 @@ class Gathering:
             entry: What the baseline holds, or None.
         """
         faster = self._faster(request, probed)
-        if entry is None or input_changes(measured, entry):
-            return Evidence(faster=faster, wrong=probed.wrong, retraces=probed.retraces)
+        retraces, operations = (probed.retraces.get(each, ()) for each in ("compilations", "primitive_compilations"))
+        if entry is None or (input_changes(measured, entry) and not perhaps_unread(measured, entry)):
+            budgets = self._budgets(probed, measured, 0.0)
+            return Evidence(
+                faster=faster, wrong=probed.wrong, retraces=retraces, operations=operations, budgets=budgets
+            )
         program = None
         if measured.program is not None and not probed.wrong:
             program = self._compare(probed, "", measured.program, entry.program or StoredProgram(), entry)
         helpers = {
-            key: self._compare(probed, key, now, entry.helpers[key], entry)
-            for key, now in measured.helpers.items()
-            if key in entry.helpers
+            key: self._compare(probed, key, measured.helpers[key], entry.helpers[stored], entry)
+            for key, stored in match_helpers(measured.helpers, entry.helpers).items()
         }
         again = None
         if program is not None and program.same:
@@ -65,13 +72,37 @@ class Gathering:
                 from pytest_jitperf.probe.onejit import relative_again
 
                 again = relative_again(probed.subject)
+        compared = [*([program] if program is not None else []), *helpers.values()]
         return Evidence(
             program=program,
             helpers=helpers,
             faster=faster,
             wrong=probed.wrong,
-            retraces=probed.retraces,
             trace_again=again,
+            budgets=self._budgets(probed, measured, sum(each.compiling_seconds for each in compared)),
+            retraces=retraces,
+            operations=operations,
+        )
+
+    def _budgets(self, probed: Probed, measured: Measurement, compiling_seconds: float) -> dict[str, Settled]:
+        """Settles the budgets that one sample leaves open, after ``compiling_seconds`` of extra compiling."""
+        limits = open_limits(self.plan, measured)
+        if not limits:
+            return {}
+        from pytest_jitperf.probe.compare import seed_of
+        from pytest_jitperf.probe.lock import DeviceLock
+        from pytest_jitperf.probe.settle import settle
+
+        device = probed.subject.device
+        return settle(
+            probed.subject,
+            measured,
+            limits,
+            race_seconds=self.plan.max_race_seconds,
+            compile_seconds=max(0.0, self.plan.max_compile_seconds - compiling_seconds),
+            lock=DeviceLock(f"{device.platform}:{device.id}", self.progress),
+            rng=seed_of(f"{self.test}/{self.plan.strategy_name}/budgets"),
+            progress=self.progress,
         )
 
     def _compare(self, probed: Probed, key: str, now: Program, stored: StoredProgram, entry: Entry) -> Comparison:
@@ -89,7 +120,9 @@ class Gathering:
                 fingerprint=stored.fingerprint,
                 raw=raw,
                 missing=missing,
-                inputs=_inputs_of(stored, entry),
+                fingerprint_version=stored.fingerprint_version,
+                inputs=program_inputs(stored, entry),
+                unused=stored.unused,
                 donated=stored.donated,
                 options=stored.options,
                 jax=entry.environment.jax,
@@ -128,15 +161,12 @@ class Gathering:
             self.progress(f"racing {other}")
             try:
                 found[other] = race_strategies(
-                    request, self.plan.find(other), factor=factor, max_seconds=self.plan.max_race_seconds
+                    request,
+                    self.plan.find(other),
+                    factor=factor,
+                    max_seconds=self.plan.max_race_seconds,
+                    compile_seconds=self.plan.max_compile_seconds,
                 )
             except MeasurementError as error:
                 found[other] = str(error)
         return found
-
-
-def _inputs_of(stored: StoredProgram, entry: Entry) -> str:
-    """Inputs of a stored program, which are left out where they are the entry's own; a program takes no static ones."""
-    if stored.inputs or ": static " in entry.inputs:
-        return stored.inputs
-    return entry.inputs

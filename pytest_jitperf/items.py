@@ -24,7 +24,6 @@ from pytest_jitperf.report.failure import failure_text
 from pytest_jitperf.report.progress import Progress
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
-from pytest_jitperf.spec import UNSUPPORTED
 from pytest_jitperf.strategies import BUILTIN, name_of
 from pytest_jitperf.trial import Trial, Tried
 
@@ -63,9 +62,8 @@ def set_up(item: pytest.Item) -> None:
                 "too late; put the marker on the test"
             )
         # Said here and not swallowed: a limit that nothing enforces would be a false promise.
-        for keyword, given in zip(UNSUPPORTED, (state.spec.phase_limits, state.spec.expected_calls), strict=True):
-            if given:
-                raise SpecError(f"jitperf marker: {keyword}= is not supported yet; leave it out")
+        if state.spec.phase_limits:
+            raise SpecError("jitperf marker: limit= is not supported yet; leave it out")
     except SpecError as error:
         sentence, state.spec = str(error), None
     if state.spec is None:
@@ -186,6 +184,8 @@ def judge_item(item: pytest.Item, state: State) -> None:
             (f"{prefix}.outcome", each.verdict.outcome.value),
             (f"{prefix}.compare_seconds", round(each.compare_seconds, 3)),
         ]
+        if each.verdict.why:
+            item.user_properties.append((f"{prefix}.why", "\n".join([*each.verdict.moved, *each.verdict.why])))
     path, line = marker_line(item)
     failing = []
     for each in fixture.tried:
@@ -252,4 +252,9 @@ def rows_of(item: pytest.Item, state: State) -> list[dict[str, Any]]:
     if state.fixture is None or not state.fixture.tried:
         return []
     baseline = str(run.baseline_path(item))
-    return [row_of(each, nodeid=item.nodeid, baseline=baseline, file=file).to_json() for each in state.fixture.tried]
+    calls = state.spec.expected_calls if state.spec is not None else None
+    rows = (
+        row_of(each, nodeid=item.nodeid, baseline=baseline, file=file, expected_calls=calls)
+        for each in state.fixture.tried
+    )
+    return [row.to_json() for row in rows]

@@ -76,29 +76,52 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """Constants of one shape and dtype that a program has captured; their values are nobody's business.
+
+    Attributes:
+        shape: ``"f32[512,1024]"``.
+        bytes: Size of one of them.
+        count: How many there are.
+    """
+
+    shape: str
+    bytes: int
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """One compiled program: its identity, its costs that never vary, and the bytes to build it again.
 
     Attributes:
         fingerprint: ``"sha256:…"`` of the exported lowering, or None where the program cannot be exported.
+        fingerprint_version: By which rules the fingerprint was taken; those of different rules say nothing.
         inputs: Leaf paths and abstract values, ``"x: f32[8]; params['w']: f32[8,8]"``.
+        unused: Positions in ``inputs`` of the leaves that the program does not read; the artifact takes the others.
         artifact: Serialised export, or None.
         no_artifact: Why there is no artifact; empty where there is one.
         exact: Program-side metrics (``peak_bytes``, ``flops``, …) that the backend could give.
-        donated: Positions of the leaves that the program may overwrite.
+        donated: Positions, among the leaves that the program reads, of those that it may overwrite.
         options: ``compiler_options`` of the user's jit; neither the text nor the export holds them.
         optimised: Digest of the optimised program as the user's own callable has it; empty where unknown. Equal ones
             are one program under two names; it is not stored.
+        operations: Operations of the optimised program by opcode, custom calls by target; it is not stored.
+        constants: What it has captured, the largest first; it is not stored.
     """
 
     fingerprint: str | None
+    fingerprint_version: int = 1
     inputs: str
+    unused: tuple[int, ...] = ()
     artifact: bytes | None = None
     no_artifact: str = ""
     exact: Mapping[str, float] = field(default_factory=dict)
     donated: tuple[int, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     optimised: str = ""
+    operations: Mapping[str, int] = field(default_factory=dict)
+    constants: tuple[Constant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +183,9 @@ class Ratio:
         decided: Whether the interval lay clear of the limit when it stopped.
         one_core: Whether it was decided with all threads pinned to one core.
         confirmed: Whether freshly compiled executables said the same.
+        executables: Pairs of executables that were raced for it; where it is more than 2, the interval is that of the
+            pairs, and holds for the programs whatever executables they get.
+        first: What the first pair said, where it was a regression that a second pair did not confirm; else None.
     """
 
     estimate: float
@@ -170,6 +196,33 @@ class Ratio:
     decided: bool
     one_core: bool = False
     confirmed: bool = False
+    executables: int = 1
+    first: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How long something takes here, timed until it was clear how that compares with a budget, or the time was up.
+
+    The interval is for an idle machine: load makes it wider, and leaves it true.
+
+    Attributes:
+        estimate: Seconds, within the interval.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        rounds: Rounds (or compiles) it rests on.
+        seconds: Wall time spent, seconds.
+        one_core: Whether it is known from runs with all threads pinned to one core.
+        timed_out: Whether it ended because the time was up, and not because it was clear or enough.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    rounds: int
+    seconds: float
+    one_core: bool = False
+    timed_out: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +238,7 @@ class Comparison:
         old_exact: Program metrics of the old program as compiled by today's jaxlib.
         old_operations: Operations of the old program, so compiled, by opcode.
         new_operations: The same of the new program.
+        old_constants: What the old program has captured, the largest first.
         old_xla_seconds: CPU seconds that compiling the old program took today, or None.
         compiles: Extra compilations spent.
         seconds: Wall time that it took.
@@ -200,6 +254,7 @@ class Comparison:
     old_exact: Mapping[str, float] = field(default_factory=dict)
     old_operations: Mapping[str, int] = field(default_factory=dict)
     new_operations: Mapping[str, int] = field(default_factory=dict)
+    old_constants: tuple[Constant, ...] = ()
     old_xla_seconds: float | None = None
     compiles: int = 0
     seconds: float = field(default=0.0, compare=False)

@@ -142,6 +142,8 @@ def settings_from(
         max_race_seconds=value("jitperf_max_time", parse_duration(MAX_RACE)),
         max_compile_seconds=value("jitperf_max_compile", parse_duration(MAX_COMPILE)),
         baseline_dir=value("jitperf_baseline_dir", ""),
+        guide=value("jitperf_guide", False),
+        guide_file=value("jitperf_guide_file", ""),
     )
 
 
@@ -258,5 +260,16 @@ OPTIONS = (
         metavar="PATH",
         read=str,
         help="Keep the baselines here instead of beside the tests",
+    ),
+    Option(
+        flag="--jitperf-guide",
+        help="Print for each test where to put the jit: which strategy is the cheapest for how many calls",
+    ),
+    Option(
+        flag="--jitperf-guide-file",
+        kind="text",
+        metavar="PATH",
+        read=str,
+        help="Write the guide to this file, as Markdown",
     ),
 )

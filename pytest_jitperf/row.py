@@ -15,6 +15,7 @@ import msgspec
 from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.measurement import Sample
 from pytest_jitperf.trial import Tried
 
 __all__ = ["Row", "row_of", "skipped_row"]
@@ -40,13 +41,17 @@ class Row:
         run: Seconds per call, or None.
         launches: Executables started per call, or None.
         optimised: Digest of the optimised program, empty where there is not one program.
+        helpers: The programs of jitted helpers by name and signature, for strategies driven from Python.
+        expected_calls: How often the function is called in a life of the program, or None where nobody said.
         failed: Whether it fails however strict the run is.
         gated_by: What decided, empty where nothing was gated.
         metrics: Every number measured, for machine-readable reports.
+        timed: The timings among them with their spread.
         why: What changed.
         notes: Sentences of the measurement and of the verdict that decide nothing.
         entry: What an update would store, in JSON types, or None.
         programs: Packed programs in base64, by file name.
+        compiled: What was compiled, for a verbose table.
         moved: Whether the program is no longer the baseline's although the test passes.
         compiles: Extra compilations spent on comparing.
         cut: What was left out for lack of time.
@@ -67,13 +72,17 @@ class Row:
     run: float | None = None
     launches: int | None = None
     optimised: str = ""
+    helpers: tuple[str, ...] = ()
+    expected_calls: int | None = None
     failed: bool = False
     gated_by: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
+    timed: Mapping[str, Sample] = field(default_factory=dict)
     why: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     entry: Mapping[str, Any] | None = None
     programs: Mapping[str, str] = field(default_factory=dict)
+    compiled: tuple[str, ...] = ()
     moved: bool = False
     compiles: int = 0
     cut: tuple[str, ...] = ()
@@ -100,7 +109,7 @@ class Row:
         return msgspec.convert(value, Row)
 
 
-def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str) -> Row:
+def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_calls: int | None = None) -> Row:
     """Makes the row of a judged measurement.
 
     Args:
@@ -108,6 +117,7 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str) -> Row:
         nodeid: Of its item.
         baseline: Path of the baseline file.
         file: Test file as one would type it.
+        expected_calls: How often the function is called in a life of the program, where the marker says so.
     """
     measured, verdict, key = tried.measurement, tried.verdict, tried.key
     entry, files = tried.recorded or (None, {})
@@ -133,13 +143,17 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str) -> Row:
         run=measured.value("run"),
         launches=measured.host.get("launches"),
         optimised=measured.program.optimised if measured.program is not None else "",
+        helpers=tuple(measured.helpers),
+        expected_calls=expected_calls,
         failed=verdict.failed,
         gated_by=verdict.gated_by,
         metrics={name: float(value) for name, value in metrics.items()},
+        timed=measured.timed,
         why=verdict.why,
         notes=(*measured.notes, *verdict.notes),
         entry=to_json(entry) if entry is not None else None,
         programs={name: base64.b64encode(content).decode("ascii") for name, content in files.items()},
+        compiled=tried.compiled,
         moved=tried.moved,
         compiles=tried.compiles,
         cut=tried.cut,

@@ -45,6 +45,8 @@ class Settings:
         max_race_seconds: Longest that one race may take.
         max_compile_seconds: Longest that one item may spend on compiling beyond its first compile.
         baseline_dir: Where baselines are kept; empty for beside the tests.
+        guide: Whether the guide to all tests is printed.
+        guide_file: Where the guide is written as Markdown, relative to where pytest was started; empty for nowhere.
     """
 
     mode: Literal["gate", "update", "disable"] = "gate"
@@ -60,3 +62,5 @@ class Settings:
     max_race_seconds: float = parse_duration(MAX_RACE)
     max_compile_seconds: float = parse_duration(MAX_COMPILE)
     baseline_dir: str = ""
+    guide: bool = False
+    guide_file: str = ""

@@ -15,6 +15,7 @@ from pytest_jitperf.inner import InnerTarget
 from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec
 from pytest_jitperf.merging import Expansion, expansion, merge
 from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.quantity import is_number
 from pytest_jitperf.reader import Reader
 from pytest_jitperf.strategies import BUILTIN, Strategy, name_of
 from pytest_jitperf.units import Tolerance
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 _NOT_YET = ("sizes", "growth")
 
-UNSUPPORTED = ("limit", "expected_calls")
+UNSUPPORTED = ("limit",)
 """Read, but not acted upon yet: a test that gives one is told so."""
 
 # Only to tell a misspelt option; a newer jax may know others.
@@ -216,6 +217,12 @@ def _faster_than(reader: Reader, value: object) -> Changes[float]:
         name = f"faster_than[{show(faster)}]"
         if row is None:
             rows[faster] = None
+            continue
+        if not isinstance(row, Mapping):
+            # Of the two, eager is the one to be faster than.
+            first, number = "outer" if faster == "eager" else faster, show(row) if is_number(row) else "2.0"
+            meant = f'write faster_than={{{show(first)}: {{"eager": {number}}}}}, the faster one first'
+            reader.wrong(f"{name}={show(row)} names one strategy of two; {meant}")
             continue
         factors: dict[str, float | None] = {}
         for slower, factor in reader.mapping(name, row, '{"eager": 2.0}').items():

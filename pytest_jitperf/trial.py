@@ -16,13 +16,14 @@ from pytest_jitperf.baseline.model import Entry, entry_from_measurement
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.gathering import Gathering
+from pytest_jitperf.judge.differences import written_constants
 from pytest_jitperf.judge.outcome import Verdict
 from pytest_jitperf.judge.verdict import judge
 from pytest_jitperf.measurement import Measurement, Program
 from pytest_jitperf.plan import Plan
 
 if TYPE_CHECKING:
-    from pytest_jitperf.probe.measure import Request
+    from pytest_jitperf.probe.measure import Probed, Request
 
 __all__ = ["Asked", "Planner", "Trial", "Tried"]
 
@@ -63,10 +64,11 @@ class Tried:
         entry: What the baseline holds, or None.
         verdict: What was made of it.
         result: What the user's function returned.
-        compiles: Extra compilations spent on the comparison.
+        compiles: Extra compilations spent on the comparison and on budgets.
         compare_seconds: Wall time that the comparison took beyond compiling.
         cut: What was left out for lack of time, one sentence each.
         moved: Whether the program is no longer the baseline's although the test passes.
+        compiled: What was compiled, for whom wants to know more: over a sequence of inputs how often, and what again.
         recorded: What an update would store, and the programs it names by file name; None where nothing is recorded.
     """
 
@@ -79,6 +81,7 @@ class Tried:
     compare_seconds: float = 0.0
     cut: tuple[str, ...] = ()
     moved: bool = False
+    compiled: tuple[str, ...] = ()
     recorded: tuple[Entry, Mapping[str, bytes]] | None = None
 
 
@@ -130,9 +133,10 @@ class Trial:
             entry=entry,
             verdict=verdict,
             result=probed.result,
-            compiles=sum(each.compiles for each in compared),
+            compiles=sum(each.compiles for each in compared) + evidence.recompiles,
             compare_seconds=sum(each.seconds - each.compiling_seconds for each in compared),
             cut=tuple(each.cut for each in compared if each.cut),
+            compiled=_compiled(probed),
             moved=any(not each.same and not each.cannot for each in compared),
             recorded=entry_from_measurement(measured) if plan.mode == "update" else None,
         )
@@ -185,6 +189,13 @@ class Trial:
         )
 
 
+def _compiled(probed: Probed) -> tuple[str, ...]:
+    retraces = probed.retraces.get("compilations", ())
+    if not probed.compiled:
+        return retraces
+    return (probed.compiled, *retraces, *probed.retraces.get("primitive_compilations", ()))
+
+
 def _bounded(measured: Measurement) -> Measurement:
     """Leaves programs that are too large out of what may be stored."""
 
@@ -194,8 +205,9 @@ def _bounded(measured: Measurement) -> Measurement:
         size = len(programs.pack(program.artifact))
         if size <= programs.MAX_ARTIFACT_BYTES:
             return program
-        constants = measured.exact.get("constant_bytes", 0)
-        cause = f", {constants / 2**20:.1f} MiB of it captured constants" if constants > 2**19 else ""
+        constants = sum(each.bytes * each.count for each in program.constants)
+        named = written_constants(program.constants)
+        cause = f", {constants / 2**20:.1f} MiB of it captured constants: {named}" if constants > 2**19 else ""
         return replace(program, artifact=None, no_artifact=f"it is too large to store ({size / 2**20:.1f} MiB{cause})")
 
     return replace(

@@ -17,7 +17,7 @@ import filelock
 
 from pytest_jitperf.errors import BaselineError
 
-__all__ = ["directory_lock", "real_path", "remove_leftovers", "write"]
+__all__ = ["directory_lock", "real_path", "remove_leftovers", "why_not_writable", "write"]
 
 # A name of its own, not one made from the target's: that may be as long as a name can be.
 _PREFIX, _SUFFIX = ".jitperf-", ".tmp"
@@ -88,6 +88,22 @@ def write(path: Path, content: bytes) -> None:
             temporary.unlink()
         raise
     _sync_directory(path.parent)
+
+
+def why_not_writable(path: Path) -> str:
+    """Says why ``write`` would fail, before there is anything to write; empty where it would not."""
+    if path.is_dir():
+        return "it is a directory; give a file"
+    if not path.parent.is_dir():
+        return f"there is no directory {path.parent}; make it, or give another path"
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        return f"no file can be made in {path.parent}: {error.strerror}; give another path"
+    if path.exists() and not os.access(path, os.W_OK):
+        return "the file is write-protected; give another path"
+    return ""
 
 
 def remove_leftovers(directory: Path) -> None:

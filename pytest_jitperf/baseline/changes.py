@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pytest_jitperf.baseline.helpers import match_helpers
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.measurement import Sample
 from pytest_jitperf.metrics import METRICS
@@ -29,8 +30,14 @@ def changes(old: Entry | None, new: Entry) -> tuple[str, ...]:
     if old.inputs != new.inputs:
         lines.append(f"inputs {old.inputs or 'none'} -> {new.inputs or 'none'}")
     lines += _program("program", old.program, new.program)
-    for name in sorted({*old.helpers, *new.helpers}):
-        lines += _program(f"helper {name}", old.helpers.get(name), new.helpers.get(name))
+    matched = match_helpers(new.helpers, old.helpers)
+    for name in sorted(new.helpers):
+        before = matched.get(name, name)
+        if before != name:
+            lines.append(f"helper {before} -> {name}")
+        lines += _program(f"helper {name}", old.helpers.get(before), new.helpers[name])
+    for name in sorted(old.helpers.keys() - matched.values()):
+        lines += _program(f"helper {name}", old.helpers[name], None)
     lines += _numbers(_medians(old.timed), _medians(new.timed), dict.fromkeys({*old.timed, *new.timed}, Unit.SECONDS))
     lines += _numbers(old.exact, new.exact, {})
     for name, relative in sorted(new.relative.items()):
@@ -54,7 +61,10 @@ def _program(name: str, old: StoredProgram | None, new: StoredProgram | None) ->
     elif new is None:
         yield f"{name} removed"
     else:
-        if old.fingerprint != new.fingerprint:
+        if old.fingerprint_version != new.fingerprint_version:
+            versions = f"version {old.fingerprint_version} -> {new.fingerprint_version}"
+            yield f"{name}: fingerprint taken by other rules ({versions})"
+        elif old.fingerprint != new.fingerprint:
             yield f"{name} changed"
         if old.inputs != new.inputs:
             yield f"{name}: inputs {old.inputs or 'as called'} -> {new.inputs or 'as called'}"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pytest_jitperf.baseline.helpers import match_helpers
+from pytest_jitperf.baseline.inputs import leaves_of, program_inputs, read_leaves
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.measurement import Sample
 
@@ -33,6 +35,8 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     same inputs, programs, exact metrics, counts and environment    old: its timings cannot have moved by code
     the same, ``stored_times``, and a timing's quartiles are apart  old with the new timings
     the same, recorded with another Python or jax                   old, with the counts of this one added
+    the same but for names of arguments and helpers, and arguments  old with the new names
+    that nothing reads
     the same, another environment (flags, devices, …)               new, with the counts of other versions kept
     the same, but tracing takes another time (Python without calls)  new, likewise
     anything else                                                   new
@@ -52,20 +56,23 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     Returns:
         The entry to store; the very object ``old`` where nothing is to be written.
     """
-    if old is None or not (_same_code(old, new) and _same_counts(old, new)):
+    if old is None:
+        return new
+    named = _under_names_of(new, old)
+    if named is None or not _same_counts(named, new):
         return new
     moved = {key for key, _, _ in old.environment.differences(new.environment)}
     # With the same jax, another jaxlib or driver is not a row of the matrix of versions but a change to record.
     versions = _VERSIONS if old.environment.jax != new.environment.jax else frozenset({"python"})
     allowed = frozenset[str]() if stored_times else versions
-    differs = _exact(old) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys()
+    differs = _exact(named) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys()
     if renew or differs or ("python" not in moved and "jax" not in moved and _trace_moved(old, new)):
-        return replace(new, host={**old.host, **new.host})
+        return replace(new, host={**named.host, **new.host})
     merged = replace(
-        old,
-        host={**new.host, **old.host},
-        program=_with_artifact(old.program, new.program) if old.program and new.program else None,
-        helpers={name: _with_artifact(each, new.helpers[name]) for name, each in old.helpers.items()},
+        named,
+        host={**new.host, **named.host},
+        program=_with_artifact(named.program, new.program) if named.program and new.program else None,
+        helpers={name: _with_artifact(each, new.helpers[name]) for name, each in named.helpers.items()},
     )
     if stored_times and _times_moved(old.timed, new.timed):
         # The machine's name is not compared, but it goes with the timings.
@@ -81,14 +88,52 @@ def _trace_moved(old: Entry, new: Entry) -> bool:
     return max(before, after) > _TRACE_FACTOR * min(before, after) and abs(after - before) > _TRACE_UNITS
 
 
-def _same_code(old: Entry, new: Entry) -> bool:
-    return old.inputs == new.inputs and _identities(old) == _identities(new)
+def _under_names_of(new: Entry, old: Entry) -> Entry | None:
+    """The old entry with the names that arguments and helpers have now; None where more than names differ."""
+    matched = match_helpers(new.helpers, old.helpers)
+    if _shapes(old) != _shapes(new) or not len(matched) == len(new.helpers) == len(old.helpers):
+        return None
+    helpers = {key: old.helpers[matched[key]] for key in new.helpers}
+    pairs = [(old.program, new.program), *((each, new.helpers[key]) for key, each in helpers.items())]
+    if not all(_same_program(before, now) for before, now in pairs):
+        return None
+    leaves = {name: counts[name] for counts in new.host.values() for name in ("leaves",) if name in counts}
+    return replace(
+        old,
+        inputs=new.inputs,
+        program=_renamed(old.program, new.program) if old.program and new.program else None,
+        helpers={key: _renamed(each, new.helpers[key]) for key, each in helpers.items()},
+        # Arguments that nothing reads come and go like names.
+        host={key: {**counts, **leaves} if "leaves" in counts else counts for key, counts in old.host.items()},
+    )
 
 
-def _identities(entry: Entry) -> tuple[object, ...]:
-    return (
-        entry.program and (entry.program.fingerprint, entry.program.inputs),
-        {name: (each.fingerprint, each.inputs) for name, each in entry.helpers.items()},
+def _shapes(entry: Entry) -> list[str]:
+    """What is read of the arguments, names aside."""
+    leaves = leaves_of(entry.inputs)
+    if entry.program is not None:
+        leaves = read_leaves(entry.inputs, program_inputs(entry.program, entry), entry.program.unused)
+    return [described for _, described in leaves]
+
+
+def _same_program(old: StoredProgram | None, new: StoredProgram | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    leaves = [read_leaves(each.inputs, each.inputs, each.unused) for each in (old, new)]
+    before, now = ([described for _, described in each] for each in leaves)
+    # Fingerprints taken by different rules say nothing; the same bytes are the same program.
+    other_rules = old.fingerprint_version != new.fingerprint_version
+    same = old.artifact == new.artifact is not None if other_rules else old.fingerprint == new.fingerprint
+    return same and before == now
+
+
+def _renamed(old: StoredProgram, new: StoredProgram) -> StoredProgram:
+    return replace(
+        old,
+        fingerprint=new.fingerprint,
+        fingerprint_version=new.fingerprint_version,
+        inputs=new.inputs,
+        unused=new.unused,
     )
 
 

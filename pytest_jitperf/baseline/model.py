@@ -23,11 +23,14 @@ class StoredProgram:
 
     Attributes:
         fingerprint: ``"sha256:…"``, or None where the program cannot be exported.
+        fingerprint_version: By which rules it was taken; left out by those of version 1.
         artifact: Name of its file under ``programs/``, or None.
         inputs: Leaf paths and abstract values; empty where they are the entry's own.
+        unused: Positions among these of the leaves that the program does not read; the artifact takes the others.
         exact: Its program metrics; empty for the one program of an entry, whose metrics are the entry's own.
         no_artifact: Why there is no artifact; empty where there is one.
-        donated: Positions of the leaves that the program may overwrite; a replay has to be told again.
+        donated: Positions, among the leaves that the program reads, of those that it may overwrite; a replay has to be
+            told again.
         options: ``compiler_options`` of the user's jit; likewise.
     """
 
@@ -38,7 +41,9 @@ class StoredProgram:
     artifact: str | None = field(
         default=None, metadata={"pattern": ARTIFACT_PATTERN, "expected": "32 hexadecimal digits and .jaxexport"}
     )
+    fingerprint_version: int = 1
     inputs: str = ""
+    unused: tuple[int, ...] = ()
     exact: Mapping[str, float] = field(default_factory=dict)
     no_artifact: str = ""
     donated: tuple[int, ...] = ()
@@ -130,8 +135,10 @@ def _stored(program: Program, files: dict[str, bytes]) -> StoredProgram:
         files[name] = content
     return StoredProgram(
         fingerprint=program.fingerprint,
+        fingerprint_version=program.fingerprint_version,
         artifact=name,
         inputs=program.inputs,
+        unused=program.unused,
         exact=program.exact,
         no_artifact=program.no_artifact,
         donated=program.donated,

@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pytest_jitperf.baseline.helpers import match_helpers, name_of, signature_of
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.judge.counts import exact_findings
-from pytest_jitperf.judge.environments import changed
 from pytest_jitperf.judge.evidence import Evidence
-from pytest_jitperf.judge.explain import cost_changes
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.phases import phase_findings
 from pytest_jitperf.judge.ratios import largest_run_ratio, ratio_finding
 from pytest_jitperf.judge.times import compile_ratio, stored_time, trace_finding
+from pytest_jitperf.judge.upgrade import raced_in_another, same_in_another
 from pytest_jitperf.measurement import Comparison, Measurement, Program
 from pytest_jitperf.plan import Plan
-from pytest_jitperf.units import Unit, format_change
+from pytest_jitperf.wording import listed
 
 __all__ = ["helper_findings", "program_findings"]
 
@@ -35,7 +35,7 @@ def program_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: 
     phases = phase_findings(plan, measured, entry, comparison, evidence.trace_again)
     if comparison.same:
         findings = trace_finding(plan, measured, entry, evidence.trace_again)
-        return [*findings, *phases, _same(measured, entry, "the program")], "same program"
+        return [*findings, *phases, _same(measured, entry, "the program", comparison)], "same program"
     stored: list[Finding] = []
     if comparison.run is None and comparison.cannot and plan.stored_times:
         stored = stored_time(plan, measured, entry)
@@ -43,6 +43,7 @@ def program_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: 
         *_run(plan, comparison, measured.value("run")),
         *compile_ratio(plan, measured, entry, comparison),
         *phases,
+        *raced_in_another(measured, entry, comparison),
     ]
     if any(each.outcome is not Outcome.NOT_GATED for each in stored):
         note = f" (not raced: {comparison.cannot})"
@@ -57,25 +58,52 @@ def helper_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: E
         The findings, and by what it was gated: ``"same program"`` (all of them), ``"race"`` or empty.
     """
     findings: list[Finding] = []
+    matched = match_helpers(measured.helpers, entry.helpers)
+    renamed = _renamed(matched)
+    missing = [key for key in entry.helpers if key not in set(matched.values())]
     same, raced = True, False
     for key, name in _names(measured.helpers).items():
-        comparison, stored = evidence.helpers.get(key), entry.helpers.get(key)
-        if comparison is None or stored is None:
-            reason = "is not in the baseline" if stored is None else "was not compared"
-            found = [_not_gated(f"{key} {reason}", f"{name} {reason}")]
+        comparison = evidence.helpers.get(key)
+        label = f"{name} ({renamed[key]} in the baseline)" if key in renamed else name
+        if key not in matched:
+            others = [signature_of(each) for each in missing if name_of(each) == name_of(key)]
+            reason = _takes_other(signature_of(key), others) if others else "is not in the baseline"
+            about = [_not_gated(f"{name_of(key) if others else key} {reason}", f"{name} {reason}")]
+        elif comparison is None:
+            about = [_not_gated(f"{key} was not compared", f"{name} was not compared")]
         else:
-            found = _helper(plan, comparison, stored, measured.helpers[key], measured.unavailable)
-            found = [replace(each, short=f"{name}: {each.short}" if each.short else "") for each in found]
+            about = _helper(plan, comparison, entry.helpers[matched[key]], measured.helpers[key], measured.unavailable)
+            about = [replace(each, short=f"{name}: {each.short}" if each.short else "") for each in about]
             raced = raced or comparison.run is not None
         same = same and comparison is not None and comparison.same
-        findings += [replace(each, sentence=f"helper {name}: {each.sentence}") for each in found]
-    vanished = {key: name for key, name in _names(entry.helpers).items() if key not in measured.helpers}
-    for key, name in vanished.items():
-        findings.append(_not_gated(f"helper {key} of the baseline was not called", f"{name} was not called"))
-    if same and not vanished and measured.helpers:
+        findings += [replace(each, sentence=f"helper {label}: {each.sentence}", helper=key) for each in about]
+    new_names = {name_of(key) for key in measured.helpers if key not in matched}
+    for key, name in _names({key: key for key in missing}).items():
+        if name_of(key) not in new_names:
+            findings.append(_not_gated(f"helper {key} of the baseline was not called", f"{name} was not called"))
+    if same and not missing and measured.helpers:
         noun = "the helper's program" if len(measured.helpers) == 1 else "the helpers' programs"
-        return [*findings, _same(measured, entry, noun)], "same program"
+        found = _same(measured, entry, noun)
+        if renamed and found.outcome is Outcome.OK_SAME:
+            names = listed(f"{name_of(key).rpartition('.')[2]} is {before}" for key, before in renamed.items())
+            found = replace(found, sentence=f"{found.sentence}, where {names}")
+        return [*findings, found], "same program"
     return findings, "race" if raced else ""
+
+
+def _renamed(matched: Mapping[str, str]) -> dict[str, str]:
+    """For each helper that has another name now its name in the baseline, as short as it can be told apart."""
+    found: dict[str, str] = {}
+    for key, stored in matched.items():
+        now, before = name_of(key), name_of(stored)
+        if now != before:
+            last = before.rpartition(".")[2]
+            found[key] = before if last == now.rpartition(".")[2] else last
+    return found
+
+
+def _takes_other(now: str, before: list[str]) -> str:
+    return f"is called with {now} now, and with {listed(before)} in the baseline"
 
 
 def _helper(
@@ -88,22 +116,10 @@ def _helper(
     return [*counts, *_not_compared(plan, comparison, of_helper=True), *_run(plan, comparison, None, of_helper=True)]
 
 
-def _same(measured: Measurement, entry: Entry, noun: str) -> Finding:
-    plural = noun.endswith("s")
-    differs = changed(entry, measured.environment)
-    if not differs:
-        sentence = f"{noun} {'are' if plural else 'is'} the same as the baseline's"
-        return Finding(outcome=Outcome.OK_SAME, sentence=sentence)
-    effects = cost_changes(entry.exact, measured.exact)
-    old, new = entry.timed.get("run"), measured.timed.get("run")
-    if old is not None and new is not None and entry.environment.machine == measured.environment.machine:
-        effects.append(f"run {format_change(old.median, new.median, Unit.SECONDS)} on the same machine")
-    effect = f", but for {', '.join(effects)}" if effects else ""
-    return Finding(
-        outcome=Outcome.ENVIRONMENT_CHANGED,
-        sentence=f"environment changed: {differs}; {noun} before XLA {'are' if plural else 'is'} the same{effect}",
-        short=differs,
-    )
+def _same(measured: Measurement, entry: Entry, noun: str, comparison: Comparison | None = None) -> Finding:
+    verb = "are" if noun.endswith("s") else "is"
+    same = Finding(outcome=Outcome.OK_SAME, sentence=f"{noun} {verb} the same as the baseline's")
+    return same_in_another(measured, entry, noun, comparison) or same
 
 
 def _not_compared(plan: Plan, comparison: Comparison, *, of_helper: bool = False) -> list[Finding]:

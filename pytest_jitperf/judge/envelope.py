@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["Line", "Segment", "crossing", "lower_envelope", "total"]
+__all__ = ["Line", "Segment", "apart", "crossing", "lower_envelope", "total"]
 
 # Two-sided 95 %: what tells two starts or two slopes apart, and what the ends of a crossing stand for.
 _Z = 1.96
@@ -114,13 +114,14 @@ def _evened(lines: Sequence[Line]) -> list[Line]:
     """The lines without those that a preferred one equals, and without differences that cannot be told."""
     kept: list[Line] = []
     for line in lines:
-        twin = next((each for each in kept if not _apart(each.run, line.run, each.run_sd, line.run_sd)), None)
+        twin = next((each for each in kept if not apart(each.run, line.run, each.run_sd, line.run_sd)), None)
         if twin is None:
             kept.append(line)
-        elif line.start < twin.start and _apart(twin.start, line.start, twin.start_sd, line.start_sd):
+        elif line.start < twin.start and apart(twin.start, line.start, twin.start_sd, line.start_sd):
             kept[kept.index(twin)] = replace(line, run=twin.run, run_sd=twin.run_sd)
     return kept
 
 
-def _apart(one: float, other: float, one_sd: float, other_sd: float) -> bool:
+def apart(one: float, other: float, one_sd: float, other_sd: float) -> bool:
+    """Whether two values differ by more than their standard errors explain, at 95 %."""
     return abs(one - other) > _Z * math.hypot(one_sd, other_sd)

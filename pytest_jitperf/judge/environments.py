@@ -7,10 +7,20 @@ from collections.abc import Container
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.measurement import Environment
 
-__all__ = ["changed", "every_difference", "recorded_with"]
+__all__ = ["changed", "compiler_changes", "recorded_with", "same_machine", "surroundings"]
 
 _VERSIONS = frozenset({"jax", "jaxlib", "platform_version"})
-_NAMES = {"xla_flags": "XLA_FLAGS", "libtpu_init_args": "LIBTPU_INIT_ARGS"}
+# What the program before XLA comes of; a stored one has the settings of its day in it.
+_OF_TRACING = frozenset(
+    {
+        "x64",
+        "jax_default_matmul_precision",
+        "jax_default_prng_impl",
+        "jax_numpy_dtype_promotion",
+        "jax_threefry_partitionable",
+    }
+)
+_NAMES = {"python": "Python", "xla_flags": "XLA_FLAGS", "libtpu_init_args": "LIBTPU_INIT_ARGS"}
 
 
 def changed(entry: Entry, today: Environment) -> str:
@@ -24,9 +34,29 @@ def changed(entry: Entry, today: Environment) -> str:
     return _written(entry, today, _VERSIONS | {"python"} if matrix else {"python"})
 
 
-def every_difference(entry: Entry, today: Environment) -> str:
-    """All that differs, Python's version too."""
-    return _written(entry, today, ())
+def compiler_changes(entry: Entry, today: Environment) -> str:
+    """What may make today's XLA compile a stored program to another one: ``"jaxlib 0.10.2 -> 0.12.0"``, flags.
+
+    The version of jax is left out, for a stored program is lowered already, and so is what decides only how a function
+    is traced.
+    """
+    return _written(entry, today, {"python", "jax"} | _OF_TRACING)
+
+
+def surroundings(entry: Entry, today: Environment) -> str:
+    """Everything but the code, in a sentence: what of it differs, or that nothing does."""
+    parts = [_written(entry, today, ())] if entry.environment.differences(today) else []
+    before, here = entry.environment.machine, today.machine
+    if before != here:
+        parts.append(f"machine {before or 'unknown'} -> {here or 'unknown'}")
+    if parts:
+        return f"besides the code: {', '.join(parts)}; the inputs are the baseline's"
+    return "besides the code nothing differs: inputs, Python, jax, jaxlib, flags and machine are the baseline's"
+
+
+def same_machine(entry: Entry, today: Environment) -> bool:
+    """Whether stored times were taken on a machine like this one."""
+    return bool(today.machine) and entry.environment.machine == today.machine
 
 
 def recorded_with(entry: Entry, today: Environment) -> str:
@@ -40,8 +70,12 @@ def recorded_with(entry: Entry, today: Environment) -> str:
 
 
 def _written(entry: Entry, today: Environment, left_out: Container[str]) -> str:
-    return ", ".join(
-        f"{_NAMES.get(key, key)} {old or 'none'} -> {new or 'none'}"
+    found = {
+        _NAMES.get(key, key): f"{old or 'none'} -> {new or 'none'}"
         for key, old, new in entry.environment.differences(today)
         if key not in left_out
-    )
+    }
+    if "jax" in found and found["jax"] == found.get("jaxlib"):
+        del found["jaxlib"]
+        found = {"jax and jaxlib" if name == "jax" else name: change for name, change in found.items()}
+    return ", ".join(f"{name} {change}" for name, change in found.items())

@@ -1,104 +1,200 @@
-"""What changed between the baseline and today, weightiest first, in words."""
+"""Why a metric moved, in words, weightiest first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
-from pytest_jitperf.baseline.model import Entry
-from pytest_jitperf.judge.environments import every_difference
-from pytest_jitperf.measurement import Comparison, Measurement
+from pytest_jitperf.baseline.helpers import match_helpers
+from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.judge.attribution import Subject, code_part, compiler_effects, compiler_part, then_and_now
+from pytest_jitperf.judge.compiling import compile_parts
+from pytest_jitperf.judge.differences import Difference, Traits, differences, family, likeness, ranked
+from pytest_jitperf.judge.environments import compiler_changes, surroundings
+from pytest_jitperf.judge.evidence import Evidence
+from pytest_jitperf.judge.outcome import Finding, Outcome, weight
+from pytest_jitperf.measurement import Comparison, Measurement, Program
 from pytest_jitperf.metrics import METRICS
-from pytest_jitperf.units import Unit, format_change
+from pytest_jitperf.units import format_change
 
-__all__ = ["cost_changes", "explain"]
+__all__ = ["explain"]
 
-# Operations that move no data and compute nothing.
-_BOOKKEEPING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "call", "fusion"})
-_MOST_OPERATIONS = 4
-_SAME = "the program is the same"
+_MOST_FACTS = 5
+_MOST_BESIDE_CAUSES = 3
+_MEMORY = frozenset({"constants", "temp", "io", "donated"})
+_LOOPS = "what a loop does is counted once, however often it runs: it may take more steps"
 
 
-def explain(
-    measured: Measurement, entry: Entry, comparison: Comparison | None, helpers: Mapping[str, Comparison]
-) -> tuple[str, ...]:
-    """Says what about the program, the costs and the surroundings is different.
+def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Says why metrics regressed or improved: which part of them, by what in the program, and whose doing it is.
 
     Args:
         measured: Today's measurement.
         entry: The baseline's entry.
-        comparison: The one program against the stored one, or None.
-        helpers: The helpers' programs against the stored ones.
+        evidence: The comparisons with the stored programs.
+        findings: What was judged; nothing is said where nothing regressed or improved.
 
     Returns:
-        Lines, the program's change first, then counts on the host, then the environment.
+        Lines. The first ones are for everybody: what changed about the program that explains the worst of the
+        findings. Then what else changed, counts on the host, and what is different besides the code.
     """
-    lines: list[str] = []
-    if comparison is not None and not comparison.same:
-        lines.append(_program_change(measured.exact, comparison, entry.exact))
-    for key, each in helpers.items():
-        if not each.same and key in measured.helpers:
-            name = key.partition("(")[0]
-            stored = entry.helpers[key].exact if key in entry.helpers else {}
-            lines.append(f"helper {name}: {_program_change(measured.helpers[key].exact, each, stored)}")
-    if comparison is not None and comparison.same:
-        effects = cost_changes(entry.exact, measured.exact)
-        lines.append(f"the program before XLA is the same, but for {', '.join(effects)}" if effects else _SAME)
-    host = entry.host.get(measured.environment.host_key, {})
+    moved = [each for each in findings if each.outcome in (Outcome.REGRESSED, Outcome.IMPROVED)]
+    moved.sort(key=weight)
+    if not moved:
+        return ()
+    blocks: list[list[str]] = []
+    host = _host(measured, entry)
+    if METRICS[moved[0].metric].side == "host" and family(moved[0].metric) != "trace":
+        again = (each for one in moved for each in evidence.compiled_again.get(one.metric, ()))
+        blocks.append([*(f"compiled again: {each}" for each in again), *host])
+    if measured.program is not None and evidence.program is not None:
+        subject = _subject(evidence.program, entry.exact, entry.program, measured.program, measured.exact)
+        own = [each for each in moved if not each.helper]
+        blocks.append(_of_program(measured, entry, evidence, subject, own))
+    matched = match_helpers(measured.helpers, entry.helpers)
+    known = [key for key in evidence.helpers if key in matched]
+    for key in sorted(known, key=lambda key: _place(key, moved)):
+        comparison, now, before = evidence.helpers[key], measured.helpers[key], entry.helpers[matched[key]]
+        subject = _subject(comparison, before.exact, before, now, now.exact)
+        own = [each for each in moved if each.helper == key]
+        lines = _of_program(measured, entry, evidence, subject, own)
+        if not own and not comparison.same:
+            lines = [_program(subject, ranked(differences(subject.before, subject.now), "run", worse=True))]
+        blocks.append([f"helper {key.partition('(')[0]}: {line}" for line in lines])
+    return tuple(dict.fromkeys([*_in_turns(blocks), *host, surroundings(entry, measured.environment)]))
+
+
+def _of_program(
+    measured: Measurement, entry: Entry, evidence: Evidence, subject: Subject, moved: Sequence[Finding]
+) -> list[str]:
+    """Lines on one program, of which the first two matter most."""
+    if not moved:
+        return []
+    worst = moved[0]
+    worse = worst.outcome is Outcome.REGRESSED
+    found = ranked(differences(subject.before, subject.now), worst.metric, worse=worse)
+    about = next((each.metric for each in moved if family(each.metric) == "memory"), "")
+    memory = [each for each in found if about and each.kind in _MEMORY]
+    advice = "; pass what is captured as an argument" if memory and memory[0].kind == "constants" and worse else ""
+    split = [f"{about}: {_listed(memory)}{advice}"] if memory else []
+    rest = [each for each in found if each not in memory]
+    was, here = entry.environment, measured.environment
+    # Another compiler or another jax may have done it, unless it is Python's alone.
+    open_cause = bool(compiler_changes(entry, here)) or was.jax != here.jax
+    open_cause = open_cause and any(_not_of_python(each, subject) for each in moved)
+    most = _MOST_BESIDE_CAUSES if open_cause else _MOST_FACTS
+    # Where memory is all that differs, there is nothing left to say of the program.
+    gained = [_program(subject, rest[:most])] if rest or not split else []
+    if open_cause:
+        first, later = _causes(measured, entry, subject, moved, "".join(gained or split)), split
+    elif worst.metric == about:
+        first, later = [*split, *gained], []
+    else:
+        first, later = gained, split
+    if any(each.metric == "run" and _faster_than_counted(each, subject) for each in moved):
+        first.append(_LOOPS)
+    if not worst.helper:
+        first += compile_parts(measured, entry, evidence, moved)
+    if open_cause and subject.comparison.same:
+        return first  # What XLA made of the same program has been said.
+    return [*first, *later, *([f"further changes: {_listed(rest[most:])}"] if rest[most:] else [])]
+
+
+def _causes(measured: Measurement, entry: Entry, subject: Subject, moved: Sequence[Finding], gained: str) -> list[str]:
+    """Whose doing it is: the compiler's, or that of the code and of jax's lowering, by what the program gained."""
+    compiler = compiler_changes(entry, measured.environment)
+    jax_changed = entry.environment.jax != measured.environment.jax
+    rest = code_part(subject, moved, gained, jax_changed=jax_changed)
+    if not compiler:
+        return [rest]
+    # A helper is not timed alone.
+    times = {} if moved[0].helper else then_and_now(measured, entry, subject.comparison)
+    effects = compiler_effects(subject, moved, times)
+    recorded = f"the baseline's own program, recorded -> with today's XLA: {', '.join(effects)}"
+    return [compiler_part(compiler, subject, moved), rest, *([recorded] if effects else [])]
+
+
+def _program(subject: Subject, found: Sequence[Difference]) -> str:
+    """What the program gained and lost."""
+    comparison = subject.comparison
+    if comparison.same:
+        what = "the program" if comparison.how == "fingerprint" else "the program after XLA"
+        return f"{what} is the same{f', but for {_listed(found)}' if found else ': what changed is what Python does'}"
+    if comparison.how == "fingerprint":
+        return "the program is the same: what costs more is to hand over the leaves of its arguments"
+    if found:
+        return f"the program changed{likeness(subject.before, subject.now)}: {_listed(found)}"
+    if not (subject.before.operations and subject.now.operations):
+        reason = f"; the stored one could not be compared: {comparison.cannot}" if comparison.cannot else ""
+        return f"nothing that is counted of the program differs{reason}"
+    callback = any("callback" in name for name in subject.now.operations)
+    hidden = "the order of its operations, or values of constants" + (", or what it calls back" if callback else "")
+    return f"the program changed in nothing that is counted; that leaves {hidden}"
+
+
+def _faster_than_counted(finding: Finding, subject: Subject) -> bool:
+    """Whether a program with a loop, as before, takes longer by more than the work that is counted of it."""
+    loops = subject.now.operations.get("while", 0)
+    if finding.outcome is not Outcome.REGRESSED or finding.ratio is None or not loops:
+        return False
+    if loops != subject.before.operations.get("while", 0):
+        return False
+    old, new = subject.before.exact.get("flops"), subject.now.exact.get("flops")
+    return bool(old and new and 1.1 * new / old < finding.ratio.estimate)
+
+
+def _not_of_python(finding: Finding, subject: Subject) -> bool:
+    """Whether it is a cost of the program, or a time to which both programs were held."""
+    timed = finding.metric in ("run", "compile", "xla") and not subject.comparison.same
+    return timed or finding.metric in subject.stored
+
+
+def _host(measured: Measurement, entry: Entry) -> list[str]:
+    before = entry.host.get(measured.environment.host_key, {})
     moved = [
-        f"{name} {format_change(host[name], measured.host[name], METRICS[name].unit)}"
+        f"{name} {format_change(before[name], measured.host[name], METRICS[name].unit)}"
         for name in METRICS
-        if name in host and name in measured.host and host[name] != measured.host[name]
+        if name in before and name in measured.host and before[name] != measured.host[name]
     ]
-    if moved:
-        lines.append(f"on the host: {', '.join(moved)}")
-    differences = every_difference(entry, measured.environment)
-    if differences:
-        lines.append(f"the environment changed: {differences}")
-    return tuple(dict.fromkeys(lines))
+    return [f"on the host: {', '.join(moved)}"] if moved else []
 
 
-def _program_change(new: Mapping[str, float], comparison: Comparison, stored: Mapping[str, float]) -> str:
-    parts: list[str] = []
-    if comparison.old_operations and comparison.new_operations:
-        parts += _operation_changes(comparison.old_operations, comparison.new_operations)
-    parts += cost_changes(comparison.old_exact or stored, new)
-    if parts:
-        return f"the program changed: {', '.join(parts)}"
-    known = comparison.old_operations and comparison.new_operations
-    return f"the program changed: {'the same operations, arranged otherwise' if known else 'nothing that is counted'}"
+def _subject(
+    comparison: Comparison,
+    stored: Mapping[str, float],
+    program: StoredProgram | None,
+    now: Program,
+    exact: Mapping[str, float],
+) -> Subject:
+    program = program or StoredProgram()
+    # Positions of donated leaves are stored with a program that can be built again only.
+    donated = None if None in (program.fingerprint, now.fingerprint) else (len(program.donated), len(now.donated))
+    before = Traits(
+        # Equations are counted where a program is traced, which the stored one was when it was recorded.
+        exact={**(comparison.old_exact or stored), **{name: stored[name] for name in stored if name == "jaxpr_eqns"}},
+        operations=comparison.old_operations,
+        constants=comparison.old_constants,
+        donated=donated and donated[0],
+        options=program.options,
+    )
+    today = Traits(
+        exact=exact,
+        operations=comparison.new_operations or now.operations,
+        constants=now.constants,
+        donated=donated and donated[1],
+        options=now.options,
+    )
+    return Subject(comparison=comparison, stored=stored, before=before, now=today)
 
 
-def cost_changes(old: Mapping[str, float], new: Mapping[str, float]) -> list[str]:
-    """What costs of a program differ: ``["temp memory 0 B -> 8 MiB", "flops x1.25"]``; only what both have."""
-    parts: list[str] = []
-    for name, label in (
-        ("temp_bytes", "temp memory"),
-        ("peak_bytes", "peak memory"),
-        ("constant_bytes", "captured constants"),
-        ("fusions", "fusions"),
-        ("custom_calls", "custom calls"),
-    ):
-        if name in old and name in new and old[name] != new[name]:
-            if name == "peak_bytes" and parts:
-                continue  # It holds the temporaries, which were named.
-            parts.append(f"{label} {format_change(old[name], new[name], METRICS[name].unit)}")
-    for name in ("flops", "bytes_accessed"):
-        if old.get(name) and name in new and abs(new[name] / old[name] - 1) > 0.005:
-            parts.append(f"{name.replace('_', ' ')} x{new[name] / old[name]:.3g}")
-    if not parts and "hlo_ops" in old and "hlo_ops" in new and old["hlo_ops"] != new["hlo_ops"]:
-        parts.append(f"operations {format_change(old['hlo_ops'], new['hlo_ops'], Unit.COUNT)}")
-    return parts
+def _place(key: str, moved: Sequence[Finding]) -> int:
+    return next((n for n, each in enumerate(moved) if each.helper == key), len(moved))
 
 
-def _operation_changes(old: Mapping[str, int], new: Mapping[str, int]) -> list[str]:
-    changes = {
-        name: new.get(name, 0) - old.get(name, 0)
-        for name in sorted({*old, *new})
-        if name not in _BOOKKEEPING and new.get(name, 0) != old.get(name, 0)
-    }
-    ranked = sorted(changes.items(), key=lambda item: (-abs(item[1]), item[0]))
-    words = [f"{'+' if count > 0 else '-'} {abs(count)} {name}" for name, count in ranked[:_MOST_OPERATIONS]]
-    if len(ranked) > _MOST_OPERATIONS:
-        more = len(ranked) - _MOST_OPERATIONS
-        words.append(f"{more} more kind{'s' if more > 1 else ''} of operation")
-    return words
+def _in_turns(blocks: Sequence[Sequence[str]]) -> Iterable[str]:
+    """The first line of each block, then the second of each."""
+    return (line for lines in zip_longest(*blocks) for line in lines if line is not None)
+
+
+def _listed(found: Sequence[Difference]) -> str:
+    return ", ".join(each.text for each in found)

@@ -2,51 +2,52 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
+from pytest_jitperf.baseline.inputs import leaves_of, program_inputs, read_leaves, without
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.measurement import Measurement
 
-__all__ = ["input_changes"]
+__all__ = ["input_changes", "perhaps_unread"]
 
 _MOST_SHOWN = 3
-_Leaf = tuple[str, str]
 
 
 def input_changes(measured: Measurement, entry: Entry) -> str:
     """How the inputs differ in shape, dtype or static value.
 
     Leaves are paired by path. Those that remain were renamed or moved to another key where the same descriptions are
-    left over on both sides, and that is no change.
+    left over on both sides, and that is no change. Neither is one that is not read, whatever becomes of it.
 
     Returns:
         ``"f32[64] -> f32[128]"`` where one leaf is all there is, else ``"x: f32[64] -> f32[128]; b: f32[8] is new"``;
         empty where only names or their order changed.
     """
-    before, today = _leaves(entry.inputs), _leaves(measured.inputs)
+    before, today = every_before, every_today = leaves_of(entry.inputs), leaves_of(measured.inputs)
+    if entry.program is not None and measured.program is not None:
+        before = read_leaves(entry.inputs, program_inputs(entry.program, entry), entry.program.unused)
+        today = read_leaves(measured.inputs, measured.program.inputs, measured.program.unused)
     if [described for _, described in before] == [described for _, described in today]:
         return ""  # Nothing changed, or names did: two parameters may also have exchanged theirs.
-    gone, added = _without(before, today), _without(today, before)
-    here = {path for path, _ in gone} & {path for path, _ in added}
-    if not here and sorted(described for _, described in gone) == sorted(described for _, described in added):
+    # What is read now may have been there before and not been read, and the other way round.
+    gone, added = without(before, every_today), without(today, every_before)
+    old, new = dict(every_before), dict(every_today)
+    moved = dict.fromkeys(path for path, _ in [*added, *gone] if path in old and path in new and old[path] != new[path])
+    if not moved and sorted(described for _, described in gone) == sorted(described for _, described in added):
         return ""
     if len(before) == len(today) == 1:
         return f"{before[0][1]} -> {today[0][1]}"
-    old, new = dict(gone), dict(added)
-    changes = [f"{path}: {old[path]} -> {new[path]}" for path in new if path in here]
-    changes += [f"{path}: {new[path]} is new" for path in new if path not in here]
-    changes += [f"{path}: {old[path]} is gone" for path in old if path not in here]
+    changes = [f"{path}: {old[path]} -> {new[path]}" for path in moved]
+    changes += [f"{path}: {described} is new" for path, described in dict.fromkeys(added) if path not in moved]
+    changes += [f"{path}: {described} is gone" for path, described in dict.fromkeys(gone) if path not in moved]
     if len(changes) > _MOST_SHOWN:
         changes = [*changes[:_MOST_SHOWN], f"and {len(changes) - _MOST_SHOWN} more"]
     return "; ".join(changes)
 
 
-def _leaves(text: str) -> list[_Leaf]:
-    parts = (part.rpartition(": ") for part in text.split("; ") if part)
-    return [(path, described) for path, _, described in parts]
+def perhaps_unread(measured: Measurement, entry: Entry) -> bool:
+    """Whether arguments came or went of which nobody knows whether they were read, and no other one changed.
 
-
-def _without(leaves: list[_Leaf], others: list[_Leaf]) -> list[_Leaf]:
-    left = Counter(others)
-    left.subtract(leaves)
-    return [leaf for leaf in leaves if left[leaf] < 0]
+    One program shows what it reads. Where Python drives, only what can be compared shows whether it mattered.
+    """
+    before, today = dict(leaves_of(entry.inputs)), dict(leaves_of(measured.inputs))
+    driven = measured.program is None and entry.program is None
+    return driven and all(before[path] == today[path] for path in before.keys() & today.keys())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_jitperf.measurement import Ratio
 
-__all__ = ["Effect", "Finding", "Outcome", "Verdict"]
+__all__ = ["Effect", "Finding", "Outcome", "Verdict", "weight"]
 
 
 class Effect(enum.Enum):
@@ -84,6 +84,7 @@ class Finding:
         rule: What set the limit: ``"tolerance run=5 % (marker)"``; empty where there was none.
         short: A few words for the table.
         insisted: Whether it fails although its outcome passes, since the marker says so (``fail_on_improvement``).
+        helper: Key of the helper that it is about; empty where it is about the whole.
     """
 
     outcome: Outcome
@@ -95,6 +96,7 @@ class Finding:
     rule: str = ""
     short: str = ""
     insisted: bool = False
+    helper: str = ""
 
     @property
     def effect(self) -> Effect:
@@ -122,7 +124,7 @@ class Verdict:
     @property
     def worst(self) -> Finding:
         """The finding that decides."""
-        return min(self.findings, key=_weight)
+        return min(self.findings, key=weight)
 
     @property
     def outcome(self) -> Outcome:
@@ -132,7 +134,7 @@ class Verdict:
     @property
     def failures(self) -> tuple[Finding, ...]:
         """Findings that fail the test, worst first, and run time first among equals: it is what users feel."""
-        return tuple(sorted((each for each in self.findings if each.effect is Effect.FAIL), key=_weight))
+        return tuple(sorted((each for each in self.findings if each.effect is Effect.FAIL), key=weight))
 
     @property
     def failed(self) -> bool:
@@ -140,15 +142,22 @@ class Verdict:
         return bool(self.failures)
 
     @property
+    def moved(self) -> tuple[str, ...]:
+        """The sentences on what regressed or improved, worst first."""
+        found = (each for each in self.findings if each.outcome in (Outcome.REGRESSED, Outcome.IMPROVED))
+        return tuple(each.sentence for each in sorted(found, key=weight))
+
+    @property
     def unsettled(self) -> tuple[Finding, ...]:
         """Findings that neither pass nor fail by themselves, worst first: what fails under strict."""
         left = (each for each in self.findings if each.effect in (Effect.WARN, Effect.SKIP))
-        return tuple(sorted(left, key=_weight))
+        return tuple(sorted(left, key=weight))
 
 
 _FIRST = ("run", "compile", "peak_bytes", "launches", "compilations")
 
 
-def _weight(finding: Finding) -> tuple[bool, int, int]:
+def weight(finding: Finding) -> tuple[bool, int, int]:
+    """Sorts findings: the worst first, and run time first among equals."""
     place = _FIRST.index(finding.metric) if finding.metric in _FIRST else len(_FIRST)
     return finding.effect is not Effect.FAIL, -finding.outcome.rank, place

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from pytest_jitperf.judge.outcome import Finding, Outcome
-from pytest_jitperf.measurement import Ratio
+from pytest_jitperf.measurement import Ratio, Settled
 from pytest_jitperf.units import Tolerance, Unit, format_change
 
-__all__ = ["largest_run_ratio", "ratio_finding", "span"]
+__all__ = ["largest_run_ratio", "ratio_finding", "resolution", "span", "with_limit"]
 
 _LARGEST = 1000.0
 
@@ -62,28 +62,34 @@ def ratio_finding(
         believed: Whether the interval may decide; where None, whether the race said that it is clear of its limit.
     """
     clear = ratio.decided if believed is None else believed
-    factors = _with_limit(ratio, limit)
+    factors = with_limit(ratio, limit)
     core = ", on one core" if ratio.one_core else ""
     said = f"x{factors[0]} (x{factors[1]} ... x{factors[2]}){core}"
     change = "" if old is None or new is None else f"{format_change(old, new, Unit.SECONDS)}{of and ' '}{of}, "
     allowed = f"allowed x{factors[3]}"
+    # A regression that fresh executables do not show is not the program's.
+    luck = ""
+    if ratio.first is not None:
+        luck = f"; slower with the first executables (x{ratio.first:.2f}), not with fresh ones"
     short = f"{metric} {said}"
     if clear and ratio.low > limit:
         outcome, sentence = Outcome.REGRESSED, f"{metric} regressed: {change}{said}, {allowed}"
     elif clear and ratio.high < 1 / limit:
         outcome, sentence = Outcome.IMPROVED, f"{metric} improved: {change}{said}; record it with --jitperf-update"
     elif clear and ratio.high < limit:
-        outcome, sentence = Outcome.OK, f"{metric} {said}, {allowed}"
+        outcome, sentence = Outcome.OK, f"{metric} {said}, {allowed}{luck}"
     else:
-        resolution = _resolution(ratio)
+        known = resolution(ratio)
         option = "--jitperf-max-time" if kind == "rounds" else "--jitperf-max-compile"
         outcome = Outcome.INCONCLUSIVE
         noun = kind.removesuffix("s") if ratio.rounds == 1 else kind
+        if kind == "rounds" and ratio.executables == ratio.rounds:
+            noun = "pair of executables" if ratio.rounds == 1 else "pairs of executables"
         sentence = (
-            f"{metric} inconclusive: {said} after {ratio.rounds} {noun} in {ratio.seconds:.1f} s{resolution}, "
-            f"{allowed}; {option} gives it more time"
+            f"{metric} inconclusive: {said} after {ratio.rounds} {noun} in {ratio.seconds:.1f} s{known}, "
+            f"{allowed}{luck}; {option} gives it more time"
         )
-        short = f"{metric} x{factors[0]}{core}{resolution}"
+        short = f"{metric} x{factors[0]}{core}{known}"
     return Finding(
         outcome=outcome, sentence=sentence, metric=metric, old=old, new=new, ratio=ratio, rule=rule, short=short
     )
@@ -94,7 +100,7 @@ def span(ratio: Ratio) -> str:
     return f"x{ratio.estimate:.2f} (x{ratio.low:.2f} ... x{ratio.high:.2f})"
 
 
-def _with_limit(ratio: Ratio, limit: float) -> tuple[str, ...]:
+def with_limit(ratio: Ratio, limit: float) -> tuple[str, ...]:
     """Estimate, low, high and limit, with as many decimals as it takes to tell the ends from the limit."""
     written: tuple[str, ...] = ()
     for digits in (2, 3, 4, 6):
@@ -105,9 +111,9 @@ def _with_limit(ratio: Ratio, limit: float) -> tuple[str, ...]:
     return written
 
 
-def _resolution(ratio: Ratio) -> str:
+def resolution(found: Ratio | Settled) -> str:
     """``", resolution +-3 %"``; empty where too little is known for one."""
-    if not 0 < ratio.low <= ratio.estimate <= ratio.high:
+    if not 0 < found.low <= found.estimate <= found.high:
         return ""
-    width = max(ratio.high / ratio.estimate, ratio.estimate / ratio.low) - 1
+    width = max(found.high / found.estimate, found.estimate / found.low) - 1
     return f", resolution +-{width:.0%}".replace("%", " %") if width < 10 else ""

@@ -11,9 +11,9 @@ from pytest_jitperf.judge.counts import exact_findings, gated_metrics
 from pytest_jitperf.judge.environments import recorded_with
 from pytest_jitperf.judge.evidence import Evidence
 from pytest_jitperf.judge.explain import explain
-from pytest_jitperf.judge.inputs import input_changes
+from pytest_jitperf.judge.faster import faster_findings
+from pytest_jitperf.judge.inputs import input_changes, perhaps_unread
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
-from pytest_jitperf.judge.ratios import span
 from pytest_jitperf.judge.times import stored_time
 from pytest_jitperf.measurement import Measurement
 from pytest_jitperf.plan import Plan
@@ -39,8 +39,8 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
         findings.append(
             Finding(outcome=Outcome.WRONG_RESULT, sentence=f"wrong result: {evidence.wrong}", short=evidence.wrong)
         )
-    findings += over_budget(plan, measured, evidence.retraces)
-    findings += _faster(plan, evidence)
+    findings += over_budget(plan, measured, evidence)
+    findings += faster_findings(plan, evidence)
     limits = "limits" if plan.limits or plan.faster_than else ""
     if plan.mode == "update":
         sentence = "nothing is compared with a baseline that is being written"
@@ -49,37 +49,11 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
     against = _against_baseline(plan, measured, entry, evidence)
     findings += against.findings
     why: tuple[str, ...] = ()
-    if entry is not None and any(each.outcome in (Outcome.REGRESSED, Outcome.IMPROVED) for each in findings):
-        why = explain(measured, entry, evidence.program, evidence.helpers)
+    if entry is not None:
+        why = explain(measured, entry, evidence, findings)
     if plan.fail_on_improvement:
         findings = [_insisted(each) if each.outcome is Outcome.IMPROVED else each for each in findings]
     return replace(against, findings=tuple(findings), why=why, gated_by=against.gated_by or limits)
-
-
-def _faster(plan: Plan, evidence: Evidence) -> list[Finding]:
-    return [_one_faster(plan, other, factor, evidence) for other, factor in plan.faster_than.items()]
-
-
-def _one_faster(plan: Plan, other: str, factor: float, evidence: Evidence) -> Finding:
-    found = evidence.faster.get(other)
-    rule = f"faster_than {plan.strategy_name}: {other} x{factor:g} (marker)"
-    if found is None or isinstance(found, str):
-        reason = found or ("a wrong result is not raced" if evidence.wrong else "it was not raced")
-        sentence = f"not measured: faster_than {other} could not be raced: {reason}"
-        return Finding(outcome=Outcome.NOT_MEASURED, sentence=sentence, rule=rule, short=f"not raced with {other}")
-    said = f"{span(found)} as fast as {other}"
-    short = f"x{found.estimate:.2f} as fast as {other}"
-    if found.decided and found.high < factor:
-        outcome, sentence = Outcome.NOT_FASTER, f"not fast enough: {said}, at least x{factor:g} expected"
-    elif found.decided and found.low > factor:
-        outcome, sentence, short = Outcome.OK, f"fast enough: {said}, at least x{factor:g} expected", ""
-    else:
-        outcome = Outcome.INCONCLUSIVE
-        sentence = (
-            f"faster_than {other} inconclusive: {said}, at least x{factor:g} expected; "
-            "--jitperf-max-time gives it more time"
-        )
-    return Finding(outcome=outcome, sentence=sentence, ratio=found, rule=rule, short=short)
 
 
 def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evidence) -> Verdict:
@@ -89,9 +63,13 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     if entry is None:
         return _one(Outcome.NEW, "no baseline yet; record one with --jitperf-update")
     changes = input_changes(measured, entry)
-    if changes:
-        sentence = f"inputs changed: {changes}; nothing was compared, record the new inputs with --jitperf-update"
-        return _one(Outcome.INPUTS_CHANGED, sentence, changes)
+    inputs_changed = _one(
+        Outcome.INPUTS_CHANGED,
+        f"inputs changed: {changes}; nothing was compared, record the new inputs with --jitperf-update",
+        changes,
+    )
+    if changes and not perhaps_unread(measured, entry):
+        return inputs_changed
     findings = exact_findings(plan, "program", entry.exact, measured.exact, measured.unavailable)
     host = entry.host.get(measured.environment.host_key)
     if host is not None:
@@ -117,7 +95,10 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     elif not findings:
         sentence = "not gated: neither the baseline nor this run has anything that is gated"
         findings = [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, short="nothing to compare")]
-    return Verdict(findings=tuple(findings), notes=notes, gated_by=how or gated_by)
+    verdict = Verdict(findings=tuple(findings), notes=notes, gated_by=how or gated_by)
+    if changes and verdict.outcome not in (Outcome.OK, Outcome.OK_SAME):
+        return inputs_changed
+    return verdict
 
 
 def _host_note(plan: Plan, measured: Measurement, entry: Entry) -> tuple[str, ...]:

@@ -184,17 +184,18 @@ def cost_of(side: Side, block: Callable[[Any], None], clocks: Clocks = CLOCKS) -
     return Cost(call=call, cpu=cpu, prepare=prepare, before=before, batches=side.prepare is None)
 
 
-def pace_for(cost: Cost, room: float, timings: int | None = None) -> Pace:
+def pace_for(cost: Cost, room: float, timings: int | None = None, most: int = 5) -> Pace:
     """Chooses how a block is made up.
 
     Args:
         cost: What a call costs.
         room: Seconds that a block should take, if calls are short enough.
         timings: The number of timings, where it is settled already.
+        most: The largest number of timings.
 
     Returns:
-        One to five timings, as many as there is room for. Where changing sides costs more than the timings do, up to 25
-        of them make the change worth its while.
+        One to ``most`` timings, as many as there is room for. Where changing sides costs more than the timings do, up
+        to 25 of them make the change worth its while.
     """
     batch = 1
     if cost.batches and cost.call < _BATCH_BELOW_SECONDS:
@@ -203,7 +204,7 @@ def pace_for(cost: Cost, room: float, timings: int | None = None) -> Pace:
     single = cost.call + cost.prepare
     warm = 2 if cost.call < _SLOW_SECONDS else 1
     if timings is None:
-        most = 25 if cost.before > 5 * each else 5
+        most = 25 if cost.before > 5 * each else most
         timings = min(max(int((max(room, cost.before) - warm * single) / each), 1), most)
     return Pace(warm=warm, timings=timings, batch=batch, seconds=cost.before + warm * single + timings * each)
 

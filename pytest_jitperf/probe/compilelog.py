@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +15,8 @@ from typing import Any
 import jax
 
 from . import clock
+from .compilation import Compilation, compilation_on
+from .jaxframes import is_jax_own
 
 _PHASES = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
@@ -20,6 +24,8 @@ _PHASES = {
     "/jax/core/compile/backend_compile_duration": "xla",
 }
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
+# From the announcement of a trace to what announces it: monitoring, and the timing of it with contextlib.
+_TRACE_FRAMES = 6
 
 
 @dataclass(slots=True)
@@ -29,15 +35,26 @@ class CompileLog:
     Attributes:
         user: Names of functions that user code jits, one per executable built.
         primitives: Names of JAX's own operations that were built for eager use.
+        traced: How often each of the user's functions was traced, where no other function was being traced.
+        lowered: How often each of the user's functions was lowered.
         seconds: Wall seconds by phase (``trace``, ``lower``, ``xla``), none counted twice.
         cache_hits: Executables that came from the persistent compilation cache instead.
+        watching: Whether what is compiled is described, which takes a while for large arguments.
+        compilations: Descriptions of what was compiled, in order; empty unless watching.
+        told: Is told each phase that has ended, with its wall seconds less those of phases within; None for nobody.
     """
 
     user: list[str] = field(default_factory=list)
     primitives: list[str] = field(default_factory=list)
+    traced: Counter[str] = field(default_factory=Counter)
+    lowered: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: {"trace": 0.0, "lower": 0.0, "xla": 0.0})
     cache_hits: int = 0
+    watching: bool = False
+    compilations: list[Compilation] = field(default_factory=list)
+    told: Callable[[str, float], None] | None = None
     _spans: list[tuple[float, float]] = field(default_factory=list, repr=False)
+    _traces: list[Callable[[], Any]] = field(default_factory=list, repr=False)
 
     def add(self, phase: str, duration: float, now: float) -> None:
         """Adds a phase that has just ended.
@@ -54,7 +71,37 @@ class CompileLog:
         while self._spans and self._spans[-1][0] >= start:
             within += self._spans.pop()[1]
         self._spans.append((start, duration))
-        self.seconds[phase] += max(duration - within, 0.0)
+        own = max(duration - within, 0.0)
+        self.seconds[phase] += own
+        if self.told is not None:
+            self.told(phase, own)
+
+    def count(self, phase: str, name: str, frame: FrameType) -> None:
+        """Counts what has just ended.
+
+        Args:
+            phase: Which.
+            name: Of the function.
+            frame: Of the announcement.
+        """
+        own = is_jax_own(frame)
+        if phase == "xla":
+            (self.primitives if own else self.user).append(name)
+            if self.watching:
+                self.compilations.append(compilation_on(frame, name))
+        elif phase == "lower" and not own:
+            self.lowered[name] += 1
+        elif phase == "trace" and not own and self._is_new(_jaxpr_on(frame)):
+            self.traced[name] += 1
+
+    def _is_new(self, jaxpr: Any) -> bool:
+        """Whether it is a trace that was not seen before; JAX announces those too that it finds in its cache."""
+        if jaxpr is None:
+            return True
+        if any(each() is jaxpr for each in self._traces):
+            return False
+        self._traces.append(weakref.ref(jaxpr))
+        return True
 
 
 @contextmanager
@@ -72,9 +119,7 @@ def compile_log(log: CompileLog | None = None) -> Iterator[CompileLog]:
         if phase is None or threading.get_ident() != thread:
             return
         log.add(phase, duration_secs, clock.perf_counter_ns() / 1e9)
-        if phase == "xla":
-            name = str(kwargs.get("fun_name", "")).removeprefix("jit(").removesuffix(")")
-            (log.primitives if _is_jax_own(sys._getframe(1)) else log.user).append(name)
+        log.count(phase, str(kwargs.get("fun_name", "")).removeprefix("jit(").removesuffix(")"), sys._getframe(1))
 
     def on_event(event: str, **kwargs: Any) -> None:
         if event == _CACHE_HIT and threading.get_ident() == thread:
@@ -99,15 +144,15 @@ def _unregister(name: str, listener: Callable[..., None]) -> None:
     unregister(listener)
 
 
-def _is_jax_own(frame: FrameType | None) -> bool:
-    """Whether the function being compiled is JAX's own (``sin``, ``_where``) and not one that user code jitted.
+def _jaxpr_on(frame: FrameType | None) -> Any:
+    """What a trace that is announced on a frame gave.
 
-    Private: the event carries only a name, and a user's helper may be called ``clip``. The function itself is a
-    variable of JAX's cache-miss handler on the stack; where that is not found the compilation counts as the user's.
+    Private: a variable of the function of JAX's that announces it; where that is not found every trace counts.
     """
-    while frame is not None:
-        if frame.f_code.co_name == "cache_miss" and "fun" in frame.f_locals:
-            module = getattr(frame.f_locals["fun"], "__module__", None) or ""
-            return module.partition(".")[0] == "jax"
+    for _ in range(_TRACE_FRAMES):
+        if frame is None:
+            break
+        if "jaxpr" in frame.f_locals and "fun" in frame.f_locals:
+            return frame.f_locals["jaxpr"]
         frame = frame.f_back
-    return False
+    return None

@@ -9,18 +9,22 @@ from typing import Any, TypeVar
 
 import jax
 
-from pytest_jitperf.measurement import Comparison, Ratio
+from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.measurement import Comparison
 
 from . import clock
 from .block import collector_off
+from .confirmed import ConfirmedRace
 from .contender import Contender, Executable, Live, results_agree
 from .costs import program_costs
+from .hlo import optimised_text, program_digest
 from .lock import DeviceLock
 from .memory import memory_missing
 from .onecore import one_core
-from .optimised import leaves_constants_out, operation_counts, program_digest
+from .optimised import operation_counts
+from .paired import paired_costs
+from .pairing import RENAMED
 from .program import FlatProgram
-from .race import paired_costs, race
 from .refusals import one_line
 from .subject import Subject
 
@@ -58,6 +62,7 @@ class Contest:
         lock: Held for timed blocks.
         progress: Told what is going on.
         compiling_seconds: Wall seconds that went into compiling so far.
+        compiles: Compilations so far.
     """
 
     subject: Subject
@@ -65,6 +70,7 @@ class Contest:
     lock: DeviceLock
     progress: Callable[[str], None]
     compiling_seconds: float = 0.0
+    compiles: int = 0
 
     def compile_seconds_left(self) -> float:
         """Wall seconds that may still go into extra compiling."""
@@ -73,6 +79,7 @@ class Contest:
     def _compiled(self, build: Callable[[], _C]) -> _C:
         """Builds a contender on this comparison's account."""
         start = clock.perf_counter_ns()
+        self.compiles += 1
         try:
             return build()
         finally:
@@ -95,15 +102,15 @@ class Contest:
                 before = self._compiled(lambda: Executable.of(old))
             except Exception as error:  # options that this XLA no longer knows, for example
                 reason = f"the stored program cannot be compiled: {one_line(error)}"
-                return Comparison(same=False, cannot=reason, compiles=1)
+                return Comparison(same=False, cannot=reason)
             after = self._compiled(lambda: Executable.of(new)) if new is not None else None
-        old_exact, _ = program_costs(before.compiled, old.text)
+        costs = program_costs(before.compiled, old.text)
         found = Comparison(
             same=False,
-            old_exact=old_exact,
-            old_operations=operation_counts(before.text),
+            old_exact=costs.exact,
+            old_operations=costs.operations,
+            old_constants=costs.constants,
             old_xla_seconds=before.seconds,
-            compiles=1 if after is None else 2,
         )
         if after is not None:
             found = replace(found, new_operations=operation_counts(after.text))
@@ -128,67 +135,56 @@ class Contest:
         except Exception as error:  # jax_debug_nans, for example
             return replace(found, cannot=f"the stored program fails with today's arguments: {one_line(error)}")
         if ambiguous and not results_agree(result, new.result()):
-            return replace(found, cannot="arguments were renamed and cannot be paired with the stored program's")
+            return replace(found, cannot=RENAMED)
         del result
         if self.effort.run_limit is None:
             return found
+        # As the old one was: what a first call does besides is not the point.
+        if isinstance(new, Live):
+            new = self._compiled(new.called)
+        else:
+            self.subject.wait(new.result())
         self.progress("racing the baseline's program")
-        with self.lock.held():
-            return self._raced(found, new, old, self.effort.run_limit)
-
-    def _raced(self, found: Comparison, new: Contender, old: Executable, limit: float) -> Comparison:
-        ratio = self._race(new, old, limit)
-        if not (ratio.decided and ratio.low > limit):
-            return replace(found, run=ratio)
-        if self.compile_seconds_left() <= 0:
-            return replace(found, run=ratio, cut="confirmation with fresh executables (max-compile)")
-        # A regression has to show with fresh executables too.
-        again = self._race(self._compiled(new.fresh), self._compiled(old.fresh), limit)
-        return replace(
-            found,
-            run=replace(
-                again,
-                rounds=ratio.rounds + again.rounds,
-                seconds=ratio.seconds + again.seconds,
-                confirmed=again.decided and again.low > limit,
-            ),
-            compiles=found.compiles + (1 if isinstance(new, Live) else 2),
-        )
-
-    def _race(self, new: Contender, old: Contender, limit: float) -> Ratio:
-        return race(
-            new.side(),
-            old.side(),
-            limit=limit,
+        racing = ConfirmedRace(
+            limit=self.effort.run_limit,
             max_seconds=self.effort.race_seconds,
             block=self.subject.wait,
             rng=self.effort.random,
             pin=one_core if self.subject.device.platform == "cpu" else None,
+            afresh=lambda each: each if isinstance(each, Live) else self._compiled(each.fresh),
+            may_compile=lambda: self.compile_seconds_left() > 0,
+            progress=self.progress,
         )
+        with self.lock.held():
+            run, cut = racing.run(new, old)
+        return replace(found, run=run, cut=cut)
 
     def _compile(self, found: Comparison, new: Executable, old: Executable, limit: float) -> Comparison:
         """Compiles both in pairs; the first pair is the one there is, for they were compiled one after the other."""
         self.progress("compiling in pairs")
         with self.lock.held(), collector_off():
-            xla = paired_costs(
-                lambda: self._compiled(new.fresh).seconds,
-                lambda: self._compiled(old.fresh).seconds,
-                limit=limit,
-                max_pairs=_MOST_PAIRS,
-                max_seconds=max(0.0, self.compile_seconds_left()),
-                first=(new.seconds, old.seconds),
-                rng=self.effort.random,
-            )
-        found = replace(found, xla=xla, compiles=found.compiles + 2 * (xla.rounds - 1))
-        if not xla.decided and self.compile_seconds_left() <= 0:
-            return replace(found, cut="further compile pairs (max-compile)")
-        return found
+            try:
+                xla = paired_costs(
+                    lambda: self._compiled(new.fresh).seconds,
+                    lambda: self._compiled(old.fresh).seconds,
+                    limit=limit,
+                    max_pairs=_MOST_PAIRS,
+                    max_seconds=max(0.0, self.compile_seconds_left()),
+                    first=(new.seconds, old.seconds),
+                    rng=self.effort.random,
+                )
+            except MeasurementError as error:
+                return replace(found, cannot=found.cannot or str(error))
+        left_out = not xla.decided and xla.rounds < _MOST_PAIRS
+        cut = [found.cut, "further compile pairs (max-compile)" if left_out else ""]
+        return replace(found, xla=xla, cut=", ".join(filter(None, cut)))
 
 
 def _same_optimised(old: Executable, new: Executable) -> bool:
-    if dict(old.program.options) != dict(new.program.options) or leaves_constants_out(new.text):
+    if dict(old.program.options) != dict(new.program.options) or len(old.program.leaves) != len(new.program.leaves):
         return False
-    return program_digest(old.text, old.program.text) == program_digest(new.text, new.program.text)
+    digests = {program_digest(optimised_text(each.compiled)) for each in (old, new)}
+    return len(digests) == 1 and "" not in digests
 
 
 def _has_value(leaf: Any) -> bool:

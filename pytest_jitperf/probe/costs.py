@@ -5,26 +5,46 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from .optimised import operation_counts
+from pytest_jitperf.measurement import Constant
+
+from .optimised import custom_calls, operation_counts
 from .refusals import one_line
 
 
-def program_costs(compiled: Any, stablehlo: str) -> tuple[dict[str, float], dict[str, str]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What one compiled program costs and consists of.
+
+    Attributes:
+        exact: Metrics that the backend gave.
+        missing: For each one that it did not, the reason.
+        operations: Operations of the optimised program by opcode, custom calls by target; empty where it has no text.
+        constants: What the program has captured, the largest first.
+    """
+
+    exact: Mapping[str, float]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    operations: Mapping[str, int] = field(default_factory=dict)
+    constants: tuple[Constant, ...] = ()
+
+
+def program_costs(compiled: Any, stablehlo: str) -> Costs:
     """Reads the exact metrics of a compiled program.
 
     Args:
         compiled: ``jax.stages.Compiled``.
         stablehlo: Text of the lowering, which alone holds the captured constants.
-
-    Returns:
-        Metrics the backend gave, and for each one it did not the reason.
     """
     exact: dict[str, float] = {}
     missing: dict[str, str] = {}
+    operations: dict[str, int] = {}
+    constants = captured_constants(stablehlo)
     exact["stablehlo_ops"] = sum(1 for line in stablehlo.splitlines() if re.search(r"= \"?(stablehlo|chlo)\.", line))
-    exact["constant_bytes"] = sum(constant_sizes(stablehlo).elements())
+    exact["constant_bytes"] = sum(each.bytes * each.count for each in constants)
     try:
         memory = compiled.memory_analysis()
         exact["temp_bytes"] = memory.temp_size_in_bytes
@@ -60,23 +80,31 @@ def program_costs(compiled: Any, stablehlo: str) -> tuple[dict[str, float], dict
     else:
         operations = operation_counts(hlo)
         exact["hlo_ops"] = sum(operations.values())
-        exact["fusions"] = operations["fusion"]
-        exact["custom_calls"] = operations["custom-call"]
-    return exact, missing
+        exact["fusions"] = operations.get("fusion", 0)
+        exact["custom_calls"] = custom_calls(operations)
+    return Costs(exact=exact, missing=missing, operations=operations, constants=constants)
 
 
-def constant_sizes(stablehlo: str) -> Counter[int]:
-    """Bytes of each literal that is stored in the program element by element (a splat is one element).
+def captured_constants(stablehlo: str) -> tuple[Constant, ...]:
+    """The literals that are stored in a program element by element, the largest first.
 
-    Returns:
-        Sizes in bytes with how often each occurs; scalars and splats are left out, for nothing was captured.
+    Scalars and splats are left out: they are one element, and nothing was captured.
     """
-    sizes: Counter[int] = Counter()
+    found: Counter[tuple[str, int]] = Counter()
     pattern = r"stablehlo\.constant dense(?:_resource)?<[\"\[_].*?> : tensor<(?P<shape>(?:\d+x)+)(?P<dtype>[^>]*)>"
     for match in re.finditer(pattern, stablehlo):
-        elements = math.prod(int(dimension) for dimension in match["shape"].split("x")[:-1])
-        sizes[-(-elements * _bits(match["dtype"]) // 8)] += 1
-    return sizes
+        dimensions = match["shape"].split("x")[:-1]
+        size = -(-math.prod(map(int, dimensions)) * _bits(match["dtype"]) // 8)
+        found[f"{_short(match['dtype'])}[{','.join(dimensions)}]", size] += 1
+    ordered = sorted(found.items(), key=lambda item: (-item[0][1] * item[1], item[0]))
+    return tuple(Constant(shape=shape, bytes=size, count=count) for (shape, size), count in ordered)
+
+
+def _short(dtype: str) -> str:
+    """A dtype of MLIR as arguments are described: ``ui8`` is ``u8``, ``complex<f32>`` is ``c64``."""
+    if dtype.startswith("complex<"):
+        return f"c{_bits(dtype)}"
+    return "bool" if dtype == "i1" else re.sub("^ui", "u", dtype)
 
 
 def _bits(dtype: str) -> int:

@@ -17,6 +17,9 @@ from pytest_jitperf.errors import MeasurementError
 _LAUNCH_EVENT = "ParseArguments"
 _MARKER = "jitperf launches"
 
+PROFILED = "a profiler is at work in this process"
+"""Why calls cannot be counted."""
+
 
 def python_calls(function: Callable[[], Any]) -> tuple[int | None, Any]:
     """Counts Python and C function calls on this thread while ``function`` runs.

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax
-
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program
 
 from . import equal
 from .block import collector_off
-from .compilelog import CompileLog, compile_log
+from .compilelog import CompileLog
 from .costs import program_costs
-from .counts import python_calls
+from .firststages import CountedTrace, counted_trace, first_stages
 from .flat import FlatJit, over_arrays
 from .inputs import Call, content_digest, named_leaves, text_of
 from .jitinfo import is_jitted, named_for_jit
 from .lock import DeviceLock
-from .parts import Parts, donated_positions, relative_unit, summary
+from .parts import Parts, described, donated_positions, relative_unit, summary
 from .program import FlatProgram, exported_program
+from .recompile import cold_call
 from .refusals import one_line
-from .stages import cold_stages, cold_trace
+from .retraces import within
 from .subject import Subject
 from .swap import Signature
 from .targets import Helper
@@ -37,7 +36,7 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple
     Args:
         subject: Within ``subject.active()``.
         lock: Held for timed blocks.
-        record: Unused: a cold call is not repeated.
+        record: Whether it goes into a baseline; a cold call is not repeated for it.
 
     Returns:
         What was found, and the result of the first call.
@@ -49,11 +48,8 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple
 
     if subject.swap is not None:
         subject.swap.recording = True
-    call = subject.expendable()
-    jax.clear_caches()
-    with lock.held(), collector_off(), compile_log() as log:
-        result = subject.first_call(call)
-    del call
+    with lock.held(), collector_off():
+        subject.cold, log, result = cold_call(subject)
     if subject.swap is not None:
         subject.swap.recording = False
     _add_cold(parts, log)
@@ -63,11 +59,11 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple
     parts.add_warm(subject, lock)
 
     if subject.swap is not None:
-        _add_helpers(parts, subject, lock)
+        _add_helpers(parts, subject, lock, record=record)
     elif subject.built.strategy != "eager" and log.user:
         # Also where it starts more than one program: what it computes is still one program to race, and what Python
         # does in between is in the counts.
-        _add_one_program(parts, subject, lock)
+        _add_one_program(parts, subject, lock, record=record)
     return parts, result
 
 
@@ -91,31 +87,30 @@ def _add_cold(parts: Parts, log: CompileLog) -> None:
             parts.unavailable[phase] = "the clock did not advance while it compiled"
     parts.host["compilations"] = len(log.user)
     parts.host["primitive_compilations"] = len(log.primitives)
+    parts.retraces.update(within(log.compilations))
     if log.cache_hits:
         parts.notes.append(f"{log.cache_hits} compilations came from JAX's persistent cache")
 
 
-def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
+def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record: bool) -> None:
     """Another library's jit that starts one program: the same work as one ``jax.jit`` over its arrays."""
     made = over_arrays(subject.built.call, subject.built.function, subject.inputs)
     try:
         with lock.held(), collector_off():
-            cold_trace(made.jitted, made.leaves, {})
-            jax.clear_caches()
-            calls, _ = python_calls(lambda: made.jitted.trace(*made.leaves))
-            stages = cold_stages(made.jitted, made.leaves, {})
+            stages, counted, _ = first_stages(made.jitted, made.leaves, {}, record=record)
     except Exception as error:
         parts.program = Program(
             fingerprint=None, inputs=parts.inputs, no_artifact=f"it cannot be traced as one program: {one_line(error)}"
         )
         return
-    parts.add_calls("trace_calls", calls)
-    parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
+    parts.add_calls("trace_calls", counted.calls, counted.missing)
+    costs = parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
     parts.add_stages([stages], relative_unit(lock))
+    subject.cold = stages.spans()
     subject.callbacks = bool(stages.traced.jaxpr.effects)
     where = {leaf.index: n for n, leaf in enumerate(made.arrays)}
     donated = tuple(where[index] for index in subject.donated or () if index in where)
-    parts.program = _program(parts, "", made, donated, {})
+    parts.program = described(_program(parts, "", made, donated, {}), costs)
 
 
 def _program(parts: Parts, key: str, made: FlatJit, donated: tuple[int, ...], exact: dict[str, float]) -> Program:
@@ -127,29 +122,30 @@ def _program(parts: Parts, key: str, made: FlatJit, donated: tuple[int, ...], ex
     return parts.add_flat(key, flat, exact)
 
 
-def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock) -> None:
+def _add_helpers(parts: Parts, subject: Subject, lock: DeviceLock, *, record: bool) -> None:
     """Each jitted helper's program per signature it was called with, and the Python calls of tracing them."""
     assert subject.swap is not None
     pairs = [(record.helper, signature) for record in subject.swap.records for signature in record.signatures]
     if len(pairs) > _MOST_SIGNATURES:
         parts.notes.append(f"{len(pairs)} helper signatures; the first {_MOST_SIGNATURES} are followed")
-    counted: list[int | None] = []
+    traces: list[CountedTrace] = []
     for helper, signature in pairs[:_MOST_SIGNATURES]:
         try:
-            key, program, calls = _helper_program(parts, helper, signature, lock)
+            key, program, counted = _helper_program(parts, helper, signature, lock, record=record)
         except Exception as error:
             parts.notes.append(f"{helper.name}: its program cannot be taken alone ({type(error).__name__})")
             continue
         parts.helpers[key] = program
-        counted.append(calls)
+        traces.append(counted)
     if parts.helpers:
-        known = [calls for calls in counted if calls is not None]
-        parts.add_calls("trace_calls", sum(known) if len(known) == len(counted) else None)
+        known = [each.calls for each in traces if each.calls is not None]
+        missing = next((each.missing for each in traces if each.missing), "")
+        parts.add_calls("trace_calls", None if missing else sum(known), missing)
 
 
 def _helper_program(
-    parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock
-) -> tuple[str, Program, int | None]:
+    parts: Parts, helper: Helper, signature: Signature, lock: DeviceLock, *, record: bool
+) -> tuple[str, Program, CountedTrace]:
     inputs, jitted = Call(signature.args, signature.kwargs), signature.jitted
     if is_jitted(jitted):
         given = helper.options if isinstance(helper.options, dict) else {}
@@ -164,11 +160,9 @@ def _helper_program(
     # Without the names of parameters, which a harmless edit changes.
     key = _new_key(f"{helper.name}({', '.join(leaf.described for leaf in named)})", parts.helpers)
     with lock.held(), collector_off():
-        cold_trace(target, args, kwargs)
-        jax.clear_caches()
-        calls, traced = python_calls(lambda: target.trace(*args, **kwargs))
-    lowered = traced.lower()
-    exact, _ = program_costs(lowered.compile(), lowered.as_text())
+        counted = counted_trace(target, args, kwargs, record=record)
+    lowered = counted.traced.lower()
+    costs = program_costs(lowered.compile(), lowered.as_text())
     donated = donated_positions(lowered)
     text = text_of(dynamic)
     try:
@@ -176,8 +170,10 @@ def _helper_program(
             target, args, kwargs, leaves, inputs=text, donated=donated, options=options
         )
     except MeasurementError as error:
-        return key, Program(fingerprint=None, inputs=text, no_artifact=str(error), exact=exact), calls
-    return key, parts.add_flat(key, flat, exact), calls
+        program = Program(fingerprint=None, inputs=text, no_artifact=str(error), exact=costs.exact)
+    else:
+        program = parts.add_flat(key, flat, costs.exact)
+    return key, described(program, costs), counted
 
 
 def _new_key(key: str, known: Mapping[str, Program]) -> str:

@@ -26,6 +26,8 @@ _CONFIG = {
     "jax_memory_fitting_level": "o2",
     "jax_exec_time_optimization_effort": "0.0",
     "jax_memory_fitting_effort": "0.0",
+    "jax_disable_most_optimizations": "false",
+    "jax_compiler_enable_remat_pass": "true",
 }
 
 
@@ -41,7 +43,7 @@ def environment(device: jax.Device) -> Environment:
     """
     config = {}
     for name, usual in _CONFIG.items():
-        value = getattr(jax.config, name, usual)
+        value = _setting(name, usual)
         shown = str(getattr(value, "name", value)).lower()
         if shown != usual:
             config[name] = shown
@@ -58,6 +60,19 @@ def environment(device: jax.Device) -> Environment:
         config=config,
         machine=_machine(),
     )
+
+
+def _setting(name: str, usual: str) -> object:
+    """A value of ``jax.config``, or ``usual`` where this JAX has no such switch."""
+    try:
+        return getattr(jax.config, name)
+    except AttributeError:
+        pass
+    try:
+        # Switches that no context manager sets are no attributes.
+        return jax.config.read(name)
+    except AttributeError:
+        return usual
 
 
 def without_paths(flags: str) -> str:

@@ -3,62 +3,61 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 from jax import export
 
-# Part of every fingerprint: raise it when the normalisation below changes.
-_FINGERPRINT_VERSION = 1
+from .stablehlo import canonical_module
+
+FINGERPRINT_VERSION = 2
+"""Part of every fingerprint, and stored beside it. Raise it when anything that goes into a fingerprint changes."""
 
 
 def identity(
-    exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...], options: Mapping[str, str]
-) -> tuple[str, str]:
-    """Text and fingerprint of an exported program: equal for whatever gives the same compiled code.
+    exported: export.Exported, lowering: jax.stages.Lowered, donated: tuple[int, ...], options: Mapping[str, str]
+) -> str:
+    """Fingerprint of an exported program: equal for whatever gives the same compiled code.
 
     Args:
         exported: The program over flat leaves.
-        leaves: Its arguments.
-        donated: Which of them it may overwrite; the export does not hold it.
+        lowering: Its lowering, from ``lowered``.
+        donated: Which leaves it may overwrite.
         options: ``compiler_options``; neither the text nor the export holds them.
     """
-    abstract = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in exported.in_avals]
-    text = lowered(exported, leaves if exported.nr_devices > 1 else abstract, donated).as_text()
     parts = (
-        _FINGERPRINT_VERSION,
+        FINGERPRINT_VERSION,
         exported.platforms,
         exported.nr_devices,
-        # Weak types do not survive serialisation.
-        tuple((str(aval.dtype), tuple(aval.shape)) for aval in exported.in_avals),
         donated,
         sorted(options.items()),
-        normalized(text),
+        canonical_module(lowering.compiler_ir("stablehlo")),
     )
-    return text, f"sha256:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
+    return f"sha256:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
-def normalized(stablehlo: str) -> str:
-    """The text without what a harmless edit changes: module name, result names and names of its own functions.
+def lowered(
+    exported: export.Exported,
+    leaves: Sequence[Any],
+    order: Sequence[int],
+    results: Sequence[int],
+    donated: tuple[int, ...],
+) -> jax.stages.Lowered:
+    """A fresh lowering: nothing compiled before is found again.
 
-    Only symbols defined by ``func.func`` are renumbered (in order of definition), since merging every ``@symbol``
-    would make different custom-call targets equal.
+    Args:
+        exported: The program over flat leaves.
+        leaves: Arguments of a call; those that the program does not read are handed over all the same.
+        order: Which of them goes into each input of the program.
+        results: Which of its results is given back in each place.
+        donated: Which leaves it may overwrite; the export does not hold it.
     """
-    text = re.sub(r"module @[\w.$\-]+", "module", stablehlo, count=1)
-    text = re.sub(r'jax\.result_info = "[^"]*",? ?', "", text).replace(" {}", "")
-    names = re.findall(r"func\.func (?:\w+ )*@([\w.$\-]+|\"[^\"]+\")", text)
-    numbers = {name: f"@f{n}" for n, name in enumerate(names)}
-    return re.sub(r"@([\w.$\-]+|\"[^\"]+\")", lambda match: numbers.get(match[1], match[0]), text)
-
-
-def lowered(exported: export.Exported, leaves: Sequence[Any], donated: tuple[int, ...]) -> jax.stages.Lowered:
-    """A fresh lowering: nothing compiled before is found again."""
     # A new callable each time: jit finds earlier traces by the function it wraps.
     call: Any = exported.call
 
     def program(*values: Any) -> Any:
-        return call(*values)
+        found = call(*(values[n] for n in order))
+        return [found[n] for n in results]
 
-    return jax.jit(program, donate_argnums=donated).lower(*leaves)
+    return jax.jit(program, donate_argnums=donated, keep_unused=True).lower(*leaves)

@@ -62,6 +62,14 @@ def short_aval(leaf: Any) -> str:
     return f"{weak}{name}[{','.join(map(str, aval.shape))}]"
 
 
+def _spread(leaf: Any) -> str:
+    """Over how many devices an array is spread, and what each has: ``" on 2 devices as [4,128]"``; empty for one."""
+    devices = len(leaf.sharding.device_set) if isinstance(leaf, jax.Array) else 1
+    if devices == 1:
+        return ""
+    return f" on {devices} devices as [{','.join(map(str, leaf.sharding.shard_shape(leaf.shape)))}]"
+
+
 def static_digest(value: Any) -> str:
     """A static value by its type and a digest, so that a change shows and the value does not."""
     if isinstance(value, (set, frozenset)):
@@ -80,7 +88,7 @@ class NamedLeaf:
 
     Attributes:
         path: Parameter and path inside it, ``"params['w']"``.
-        described: Abstract value, or the digest of a static value.
+        described: Abstract value and how it is spread over several devices, or the digest of a static value.
         leaf: The value.
         index: Its place in ``Call.leaves``; -1 for a static argument, which may be several leaves or none.
     """
@@ -113,7 +121,7 @@ def named_leaves(function: Callable[..., Any], call: Call, static: Iterable[str]
             index += len(jax.tree.leaves(value))
             continue
         for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
-            described = short_aval(leaf) if has_aval(leaf) else static_digest(leaf)
+            described = short_aval(leaf) + _spread(leaf) if has_aval(leaf) else static_digest(leaf)
             found.append(NamedLeaf(name + jax.tree_util.keystr(path), described, leaf, index))
             index += 1
     return tuple(found)
@@ -131,12 +139,15 @@ def parse_text(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def copy_leaf(leaf: Any) -> Any:
-    """A copy that may be donated; ``device_put`` would hand out the user's own buffer."""
+    """A copy that may be donated; ``device_put`` would hand out the user's own buffer.
+
+    It is complete: a call that had to wait for it would seem to take longer.
+    """
     if not isinstance(leaf, jax.Array):
         return leaf
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.clone(leaf)
-    return jnp.array(leaf, copy=True, device=leaf.sharding)
+        return jax.block_until_ready(jax.random.clone(leaf))
+    return jax.block_until_ready(jnp.array(leaf, copy=True, device=leaf.sharding))
 
 
 def copied(call: Call, which: Iterable[int] | None = None) -> Call:

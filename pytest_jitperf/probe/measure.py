@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -42,7 +42,8 @@ class Probed:
         subject: The callable with its inputs.
         programs: Programs that can be built again: ``""`` the whole one, else by helper and signature.
         wrong: How the result differs from the reference's, one sentence; empty where it does not.
-        retraces: What compiled again, one sentence per compilation after the first.
+        retraces: What compiled again, a line for each compilation after a function's first, by metric of counting.
+        compiled: How often each function was traced, lowered and compiled over a sequence of inputs, one sentence.
     """
 
     measurement: Measurement
@@ -50,7 +51,8 @@ class Probed:
     subject: Subject
     programs: Mapping[str, FlatProgram]
     wrong: str = ""
-    retraces: tuple[str, ...] = ()
+    retraces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    compiled: str = ""
 
 
 # xdist workers take turns all the time; only a wait that somebody would wonder about is told.
@@ -82,9 +84,10 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
             parts, result = _measure(request, subject, lock)
             _refuse_uncalled(subject)
             sequence = sequence_of(request)
-            retraces = tuple(parts.retraces)
             if sequence is not None:
-                parts.host["compilations"], retraces = count_compilations(subject, sequence)
+                counted = count_compilations(subject, sequence)
+                parts.host.update(counted.compilations)
+                parts.retraces, parts.compiled = dict(counted.retraces), counted.summary
             wrong, notes = _compare(request, subject, reference, result)
     if lock.waited_seconds > _LONG_WAIT_SECONDS:
         notes = (*notes, f"waited {lock.waited_seconds:.0f} s for another process on this device")
@@ -110,7 +113,8 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         subject=subject,
         programs=parts.flats,
         wrong=wrong,
-        retraces=retraces,
+        retraces=parts.retraces,
+        compiled=parts.compiled,
     )
 
 

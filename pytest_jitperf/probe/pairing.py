@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,62 +15,111 @@ from .jitinfo import named_for_jit
 from .program import FlatProgram
 from .subject import Subject
 
+RENAMED = "arguments were renamed and cannot be paired with the stored program's"
+"""What is said where nobody can tell which value goes where."""
+
+Leaf = tuple[str, str]
+"""Path and abstract value, ``("params['w']", "f32[8,8]")``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Today's values for a stored program.
+    """Today's leaves for the inputs of a stored program.
 
     Attributes:
-        leaves: One value per input of the stored program.
-        ambiguous: Whether names have changed and values could have been mixed up by it.
+        places: For each input the position of a leaf in today's call.
+        certain: Whether no other pairing makes sense: a program that treats each leaf as the stored one does is the
+            same.
+        ambiguous: Whether names have changed and values could have been mixed up by it, were the code another one.
     """
 
-    leaves: tuple[Any, ...]
+    places: tuple[int, ...]
+    certain: bool
     ambiguous: bool
 
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The inputs of the stored program in the order of today's call."""
+        return tuple(sorted(range(len(self.places)), key=self.places.__getitem__))
 
-def paired(stored: str, today: str, leaves: Sequence[Any]) -> Pairing:
-    """Finds each stored input among today's: by path, then in order among equal abstract values.
+
+def stored_leaves(inputs: str, unused: Sequence[int]) -> tuple[Leaf, ...]:
+    """What a stored program reads.
 
     Args:
-        stored: Text of the stored program's inputs.
-        today: Text of today's leaves.
-        leaves: Their values.
+        inputs: Text of its leaves.
+        unused: Positions of those that it does not read.
+    """
+    dynamic = [pair for pair in parse_text(inputs) if not pair[1].startswith("static ")]
+    return tuple(pair for n, pair in enumerate(dynamic) if n not in set(unused))
+
+
+def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = frozenset()) -> Pairing:
+    """Finds each stored input among today's leaves, always one of the same shape and dtype.
+
+    By path; then by the words of the path, which another container does not change (``d['w']``, ``d.w``), also without
+    the name of the argument; then in order, those that today's program reads before those that it does not.
+
+    Args:
+        stored: What the stored program takes.
+        today: All leaves of today's call.
+        unread: Positions of those that today's program does not read.
 
     Raises:
-        MeasurementError: An input is no longer there.
+        MeasurementError: An input is no longer there, or several numbers in dictionaries have new keys: one that is
+            taken for another may be a trip count, so that is not tried.
     """
-    wanted = [pair for pair in parse_text(stored) if not pair[1].startswith("static ")]
-    free = dict(enumerate(parse_text(today)))
-    chosen: dict[int, Any] = {}
+    free = sorted(range(len(today)), key=lambda n: (n in unread, n))
+    chosen: dict[int, int] = {}
 
-    def choose(place: int, *, by_path: bool) -> bool:
-        parts = slice(None) if by_path else slice(1, None)
-        found = next((n for n, each in free.items() if each[parts] == wanted[place][parts]), None)
-        if found is None:
-            return False
-        chosen[place] = leaves[found]
-        del free[found]
-        return True
+    def choose(key: Callable[[Leaf], Hashable], *, only: bool) -> None:
+        """Pairs those with the same key; with ``only`` where there is no other on either side."""
+        left = [place for place in range(len(stored)) if place not in chosen]
+        wanted = Counter(key(stored[place]) for place in left)
+        there = Counter(key(today[n]) for n in free)
+        for place in left:
+            name = key(stored[place])
+            if only and not wanted[name] == there[name] == 1:
+                continue
+            found = next((n for n in free if key(today[n]) == name), None)
+            if found is not None:
+                chosen[place] = found
+                free.remove(found)
 
-    left = [place for place in range(len(wanted)) if not choose(place, by_path=True)]
+    choose(lambda leaf: leaf, only=False)
+    choose(lambda leaf: (_words(leaf[0]), leaf[1]), only=True)
+    choose(lambda leaf: (_words(leaf[0])[1:] or leaf[0], leaf[1]), only=True)
+    left = [place for place in range(len(stored)) if place not in chosen]
+    # JAX sorts dictionaries by their keys, so of these the order says nothing.
+    renamed = Counter(stored[place][1] for place in left if stored[place][0].endswith("']"))
+    if any(count > 1 and described.endswith("[]") for described, count in renamed.items()):
+        raise MeasurementError(RENAMED)
+    wanted, there = Counter(stored[place][1] for place in left), Counter(today[n][1] for n in free if n not in unread)
+    choose(lambda leaf: leaf[1], only=False)
     for place in left:
-        if not choose(place, by_path=False):
-            raise MeasurementError(f"the stored program takes an input {wanted[place][1]} that the call no longer has")
+        if place not in chosen:
+            raise MeasurementError(f"the stored program takes an input {stored[place][1]} that the call no longer has")
     # Where names have changed, an equal one may mean another thing. An only one of its kind cannot be mistaken.
-    kinds = Counter(described for _, described in wanted)
-    ambiguous = any(kinds[wanted[place][1]] > 1 for place in left)
-    return Pairing(leaves=tuple(chosen[place] for place in range(len(wanted))), ambiguous=ambiguous)
+    kinds = Counter(described for _, described in stored)
+    return Pairing(
+        places=tuple(chosen[place] for place in range(len(stored))),
+        certain=all(wanted[stored[place][1]] == 1 and there[stored[place][1]] <= 1 for place in left),
+        ambiguous=any(kinds[stored[place][1]] > 1 for place in left),
+    )
 
 
-def inputs_of(new: FlatProgram | None, subject: Subject) -> tuple[str, tuple[Any, ...]]:
-    """Text and values of the leaves that today's call traces, whether or not its program can be exported."""
+def inputs_of(new: FlatProgram | None, subject: Subject) -> tuple[tuple[Leaf, ...], tuple[Any, ...]]:
+    """The leaves that today's call traces, and their values, whether or not its program can be exported."""
     if new is not None:
-        return new.inputs, new.leaves
+        return parse_text(new.inputs), new.given
     built = subject.built
     if built.jitted:
         named, _ = named_for_jit(built.function, subject.inputs, built.call, built.given)
     else:
         named = named_leaves(built.function, subject.inputs)
     traced = [leaf for leaf in named if leaf.index >= 0 and has_aval(leaf.leaf)]
-    return text_of(traced), tuple(leaf.leaf for leaf in traced)
+    return parse_text(text_of(traced)), tuple(leaf.leaf for leaf in traced)
+
+
+def _words(path: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", path))

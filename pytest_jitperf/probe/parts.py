@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -13,12 +13,13 @@ from pytest_jitperf.measurement import Program, Sample
 
 from . import counts
 from .block import collector_off
-from .compilelog import compile_log
-from .costs import program_costs
+from .compilelog import CompileLog, compile_log
+from .costs import Costs, program_costs
+from .fingerprint import FINGERPRINT_VERSION
 from .lock import DeviceLock
 from .program import FlatProgram
 from .race import sample
-from .retraces import explained
+from .retraces import METRIC_OF, repeated
 from .stages import ColdStages, Seconds, reference_trace_seconds
 from .subject import Subject
 
@@ -39,21 +40,23 @@ class Parts:
     unavailable: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     flats: dict[str, FlatProgram] = field(default_factory=dict)
-    retraces: list[str] = field(default_factory=list)
+    retraces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    compiled: str = ""
 
-    def add_calls(self, name: str, calls: int | None) -> None:
+    def add_calls(self, name: str, calls: int | None, missing: str = counts.PROFILED) -> None:
         """Adds a count of Python calls, or why there is none."""
         if calls is None:
-            self.unavailable[name] = "a profiler is at work in this process"
+            self.unavailable[name] = missing
         else:
             self.host[name] = calls
 
-    def add_costs(self, compiled: Any, stablehlo: str, jaxpr: Any) -> None:
+    def add_costs(self, compiled: Any, stablehlo: str, jaxpr: Any) -> Costs:
         """Adds the exact metrics of the one program."""
-        exact, missing = program_costs(compiled, stablehlo)
-        self.exact.update(exact)
+        costs = program_costs(compiled, stablehlo)
+        self.exact.update(costs.exact)
         self.exact["jaxpr_eqns"] = equation_count(jaxpr)
-        self.unavailable.update(missing)
+        self.unavailable.update(costs.missing)
+        return costs
 
     def add_stages(self, rounds: list[ColdStages], reference: tuple[float, float]) -> None:
         """Adds the timings of cold stages and their size relative to the reference trace."""
@@ -75,12 +78,10 @@ class Parts:
         with compile_log() as log:
             calls, result = counts.python_calls(lambda: subject.call(prepared))
             subject.wait(result)
-        if log.user:
-            # The third call or so: what compiles now compiles in every call.
-            self.host["compilations"] += len(log.user)
-            self.retraces.append(f"every call: {explained(subject, subject.inputs, prepared, log.user)}")
-            self.notes.append(f"compiles again in {self.retraces[-1]}")
         del prepared, result
+        if log.user or log.primitives:
+            # The third call or so: what compiles now compiles in every call.
+            self._add_repeated(subject)
         self.add_calls("host_calls", calls)
         prepared = subject.prepare()
         try:
@@ -91,17 +92,37 @@ class Parts:
             del self.host["launches"]
             self.unavailable["launches"] = f"the profiler names no launches on {subject.device.platform}"
 
+    def _add_repeated(self, subject: Subject) -> None:
+        """Counts what every call compiles, and says why: the difference between one call and the next."""
+        logs = CompileLog(watching=True), CompileLog(watching=True)
+        for log in logs:
+            prepared = subject.prepare()
+            with compile_log(log):
+                subject.wait(subject.call(prepared))
+        for metric, lines in repeated(*(log.compilations for log in logs)).items():
+            self.host[metric] += sum(METRIC_OF[each.own] == metric for each in logs[1].compilations)
+            self.retraces[metric] = (*self.retraces.get(metric, ()), *lines)
+            more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+            self.notes += [f"compiles again in {lines[0]}{more}"] if lines else []
+
     def add_flat(self, key: str, flat: FlatProgram, exact: Mapping[str, float]) -> Program:
         """Keeps a program that can be built again."""
         self.flats[key] = flat
         return Program(
             fingerprint=flat.fingerprint,
+            fingerprint_version=FINGERPRINT_VERSION,
             inputs=flat.inputs,
+            unused=flat.unused,
             artifact=flat.raw,
             exact=exact,
             donated=flat.donated,
             options=flat.options,
         )
+
+
+def described(program: Program, costs: Costs) -> Program:
+    """The program with what it consists of, by which a change is explained."""
+    return replace(program, operations=costs.operations, constants=costs.constants)
 
 
 def relative_unit(lock: DeviceLock) -> tuple[float, float]:

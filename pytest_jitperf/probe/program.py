@@ -1,7 +1,8 @@
 """One program: exported over flat leaves, fingerprinted, and built again from its bytes.
 
 Both sides of a comparison are made the same way, through ``jax.export``, so that unchanged code gives the same
-executable. Arguments and results are flattened to leaves, which keeps pytree types and names out of the program.
+executable. Arguments and results are flattened to leaves, which keeps pytree types and names out of the program, and
+leaves that it does not read are no part of it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import export
 
 from pytest_jitperf.errors import MeasurementError
@@ -29,27 +31,60 @@ class FlatProgram:
 
     Attributes:
         exported: The export, taking and giving plain leaves.
-        leaves: The arguments, one value per input of ``exported``.
-        inputs: Their stored text, ``"x: f32[8]; …"``.
+        leaves: The arguments of a call.
+        order: Which of them goes into each input of ``exported``.
+        results: Which result of ``exported`` is given back in each place.
+        inputs: Stored text of the leaves, ``"x: f32[8]; …"``, unread ones too.
+        unused: Positions in ``inputs`` of those that are not read, and are no inputs of ``exported``.
+        unread: Their values where it is today's program, else none.
         donated: Which leaves the program may overwrite.
         options: ``compiler_options`` of the user's jit.
-        raw: The bytes that ``replayed`` builds it from.
+        raw: The bytes that it can be built from again.
         text: StableHLO of the exported lowering.
         fingerprint: ``"sha256:…"`` of what decides the compiled code.
     """
 
     exported: export.Exported
     leaves: tuple[Any, ...]
+    order: tuple[int, ...]
+    results: tuple[int, ...]
     inputs: str
+    unused: tuple[int, ...] = ()
+    unread: tuple[Any, ...] = ()
     donated: tuple[int, ...]
     options: Mapping[str, str]
     raw: bytes = field(repr=False)
     text: str = field(repr=False)
     fingerprint: str
 
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """All leaves of today's call, unread ones too, as ``inputs`` has them."""
+        unread, read = dict(zip(self.unused, self.unread, strict=True)), iter(self.leaves)
+        return tuple(unread[n] if n in unread else next(read) for n in range(len(unread) + len(self.leaves)))
+
     def lower(self) -> jax.stages.Lowered:
         """A fresh lowering: nothing compiled before is found again."""
-        return lowered(self.exported, self.leaves, self.donated)
+        return lowered(self.exported, self.leaves, self.order, self.results, self.donated)
+
+    def rearranged(self, leaves: Sequence[int], results: Sequence[int]) -> FlatProgram:
+        """The same with its leaves and its results in another order, each given as a permutation of the present one."""
+        places = {leaf: place for place, leaf in enumerate(leaves)}
+        changed = replace(
+            self,
+            leaves=tuple(self.leaves[n] for n in leaves),
+            order=tuple(places[n] for n in self.order),
+            donated=tuple(sorted(places[n] for n in self.donated)),
+            results=tuple(self.results[n] for n in results),
+        )
+        return _identified(changed)
+
+    def with_leaves(self, count: int) -> FlatProgram:
+        """The same with so many leaves in each call, those that are added empty and unread.
+
+        What it costs to hand over a leaf depends neither on its size nor on whether it is read.
+        """
+        return replace(self, leaves=(*self.leaves, *[jnp.zeros(0)] * (count - len(self.leaves))))
 
     def compile(self) -> tuple[jax.stages.Compiled, float]:
         """Compiles anew.
@@ -96,37 +131,39 @@ def exported_program(
                 raise MeasurementError(
                     f"its {len(made.in_avals)} inputs could not be matched with {len(leaves)} argument leaves"
                 )
+            read = made.module_kept_var_idx
+            unused = tuple(n for n in range(len(leaves)) if n not in set(read))
             flat = _flat(made)
-            raw = bytes(flat.serialize())  # callbacks are refused only here
+            program = FlatProgram(
+                exported=flat,
+                leaves=tuple(leaves[n] for n in read),
+                order=tuple(range(len(read))),
+                results=tuple(range(len(flat.out_avals))),
+                inputs=inputs,
+                unused=unused,
+                unread=tuple(leaves[n] for n in unused),
+                donated=tuple(n for n, leaf in enumerate(read) if leaf in donated),
+                options=dict(options),
+                raw=bytes(flat.serialize()),  # callbacks are refused only here
+                text="",
+                fingerprint="",
+            )
+            return _identified(program)
     except MeasurementError:
         raise
     except Exception as error:
         raise MeasurementError(why_not_exported(error)) from error
-    text, fingerprint = identity(flat, leaves, donated, options)
-    return FlatProgram(
-        exported=flat,
-        leaves=tuple(leaves),
-        inputs=inputs,
-        donated=donated,
-        options=dict(options),
-        raw=raw,
-        text=text,
-        fingerprint=fingerprint,
-    )
 
 
-def replayed(
-    raw: bytes,
-    leaves: Sequence[Any],
-    *,
-    inputs: str,
-    donated: tuple[int, ...],
-    options: Mapping[str, str],
-) -> FlatProgram:
-    """Builds a stored program again for today's leaves, already in the stored order.
+def loaded(raw: bytes, leaves: Sequence[Any]) -> export.Exported:
+    """Reads a stored program.
+
+    Args:
+        raw: Its bytes.
+        leaves: Those of today's call, for the platform and the number of devices.
 
     Raises:
-        MeasurementError: The bytes cannot be read by this jax, or are for another platform, device count or signature.
+        MeasurementError: The bytes cannot be read by this jax, or are for another platform or device count.
     """
     try:
         made = export.deserialize(bytearray(raw))
@@ -140,34 +177,86 @@ def replayed(
     count = max((len(leaf.sharding.device_set) for leaf in leaves if isinstance(leaf, jax.Array)), default=1)
     if made.nr_devices != count:
         raise MeasurementError(f"the stored program is for {made.nr_devices} devices, not for {count}")
+    return made
+
+
+def replayed(
+    made: export.Exported,
+    leaves: Sequence[Any],
+    *,
+    raw: bytes,
+    inputs: str,
+    unused: tuple[int, ...] = (),
+    donated: tuple[int, ...],
+    options: Mapping[str, str],
+) -> FlatProgram:
+    """Makes a program of a stored one for today's leaves.
+
+    Args:
+        made: The stored program.
+        leaves: Today's value for each of its inputs.
+        raw: Its bytes.
+        inputs: Its stored text.
+        unused: Positions in ``inputs`` that it does not read.
+        donated: Which of its inputs it may overwrite.
+        options: Its compiler options.
+
+    Raises:
+        MeasurementError: Its inputs are of other shapes or dtypes, or it cannot be lowered here.
+    """
     if len(made.in_avals) != len(leaves):
         raise MeasurementError(f"the stored program takes {len(made.in_avals)} leaves, not {len(leaves)}")
     for aval, leaf in zip(made.in_avals, leaves, strict=True):
         wanted, given = (short_aval(jax.ShapeDtypeStruct(each.shape, each.dtype)) for each in (aval, _aval(leaf)))
         if wanted != given:
             raise MeasurementError(f"the stored program takes {wanted}, not {given}")
-    try:
-        text, fingerprint = identity(made, leaves, donated, options)
-    except Exception as error:
-        raise MeasurementError(f"the stored program cannot be lowered: {one_line(error)}") from error
-    return FlatProgram(
+    program = FlatProgram(
         exported=made,
         leaves=tuple(leaves),
+        order=tuple(range(len(leaves))),
+        results=tuple(range(len(made.out_avals))),
         inputs=inputs,
+        unused=unused,
         donated=donated,
         options=dict(options),
         raw=raw,
-        text=text,
-        fingerprint=fingerprint,
+        text="",
+        fingerprint="",
     )
+    try:
+        return _identified(program)
+    except Exception as error:
+        raise MeasurementError(f"the stored program cannot be lowered: {one_line(error)}") from error
+
+
+def _identified(program: FlatProgram) -> FlatProgram:
+    """The program with its text and fingerprint."""
+    leaves = program.leaves
+    if program.exported.nr_devices == 1:
+        # Where an argument is, and whether it was put there, says nothing about the program.
+        read = dict(zip(program.order, program.exported.in_avals, strict=True))
+        avals = [read[n] if n in read else _aval(leaf) for n, leaf in enumerate(leaves)]
+        leaves = tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)
+    lowering = lowered(program.exported, leaves, program.order, program.results, program.donated)
+    fingerprint = identity(program.exported, lowering, program.donated, program.options)
+    return replace(program, text=lowering.as_text(), fingerprint=fingerprint)
 
 
 def _flat(made: export.Exported) -> export.Exported:
-    inputs, outputs = len(made.in_avals), len(made.out_avals)
+    """The export over plain leaves, without those that it does not read."""
+    inputs, read = len(made.in_avals), made.module_kept_var_idx
+    of_inputs: dict[str, Any] = {
+        each.name: tuple(getattr(made, each.name)[n] for n in read)
+        for each in dataclasses.fields(made)
+        if each.name in ("in_avals", "in_shardings_hlo", "_in_named_shardings")
+    }
+    assert all(len(getattr(made, name)) == inputs for name in of_inputs)
     return dataclasses.replace(
         made,
-        in_tree=jax.tree.structure(((0,) * inputs, {})),
-        out_tree=jax.tree.structure([0] * outputs),
+        **of_inputs,
+        module_kept_var_idx=tuple(range(len(read))),
+        in_tree=jax.tree.structure(((0,) * len(read), {})),
+        out_tree=jax.tree.structure([0] * len(made.out_avals)),
         fun_name="program",
     )
 

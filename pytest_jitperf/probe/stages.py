@@ -12,14 +12,22 @@ import jax
 import jax.numpy as jnp
 
 from . import clock
+from .idle import Span, watched
 
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """What one phase took: wall time, and CPU time (of the thread for trace and lower, of the process for XLA)."""
+    """What one phase took.
+
+    Attributes:
+        wall: Wall time.
+        cpu: CPU time, of the thread for trace and lower, of the process for XLA.
+        span: What it takes on an idle machine.
+    """
 
     wall: float
     cpu: float
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,11 @@ class ColdStages:
     traced: Any
     lowered: Any
     compiled: Any
+
+    def spans(self) -> dict[str, Span]:
+        """By phase, and ``compile`` for the whole, what they take on an idle machine."""
+        trace, lower, xla = self.trace.span, self.lower.span, self.xla.span
+        return {"trace": trace, "lower": lower, "xla": xla, "compile": trace + lower + xla}
 
 
 @contextmanager
@@ -86,10 +99,14 @@ def timed(function: Callable[[], Any], cpu: Callable[[], int]) -> tuple[Seconds,
         function: What is timed.
         cpu: ``clock.thread_time_ns`` or ``clock.process_time_ns``.
     """
-    wall_start, cpu_start = clock.perf_counter_ns(), cpu()
-    result = function()
-    wall, used = clock.perf_counter_ns() - wall_start, cpu() - cpu_start
-    return Seconds(wall / 1e9, used / 1e9), result
+
+    def once() -> tuple[int, int, Any]:
+        wall_start, cpu_start = clock.perf_counter_ns(), cpu()
+        result = function()
+        return clock.perf_counter_ns() - wall_start, cpu() - cpu_start, result
+
+    span, (wall, used, result) = watched(once)
+    return Seconds(wall / 1e9, used / 1e9, span), result
 
 
 def cold_trace(jitted: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Seconds, Any]:

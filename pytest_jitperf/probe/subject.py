@@ -14,6 +14,7 @@ from pytest_jitperf.errors import MeasurementError
 
 from . import devices
 from .build import Built, name_of
+from .idle import Span
 from .inputs import Call, copied, deleted
 from .race import Side
 from .swap import Swap, swapped
@@ -34,6 +35,7 @@ class Subject:
         donated: Leaves of ``inputs`` that a call overwrites; they are copied before each call. None as long as that is
             not known: then all of them are.
         callbacks: Whether a call may leave Python callbacks running after its results are ready.
+        cold: What the first compile took by phase, ``compile`` for the whole; empty before it.
     """
 
     built: Built
@@ -44,6 +46,7 @@ class Subject:
     helpers: tuple[Helper, ...] = ()
     donated: tuple[int, ...] | None = None
     callbacks: bool = True
+    cold: Mapping[str, Span] = field(default_factory=dict)
     swap: Swap | None = field(default=None)
 
     @contextmanager

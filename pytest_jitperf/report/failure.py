@@ -92,5 +92,5 @@ def _can_be_accepted(finding: Finding, measured: Measurement | None) -> bool:
 
 def _unconfirmed(finding: Finding) -> bool:
     """Whether a race alone says so; compile times have their repeats within."""
-    regressed = finding.metric == "run" and finding.outcome is Outcome.REGRESSED
-    return regressed and finding.ratio is not None and not finding.ratio.confirmed
+    raced = (finding.metric == "run" and finding.outcome is Outcome.REGRESSED) or finding.outcome is Outcome.NOT_FASTER
+    return raced and finding.ratio is not None and not finding.ratio.confirmed

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from tabulate import tabulate
 
 from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.report.grouping import Group, groups, one_line, place
+from pytest_jitperf.report.guide import advise, choice, recommendation
 from pytest_jitperf.row import Row
 from pytest_jitperf.session import Written
-from pytest_jitperf.strategies import BUILTIN
 from pytest_jitperf.units import Unit, format_quantity
 
 __all__ = ["count_line", "heading", "table", "written_lines"]
@@ -44,22 +44,17 @@ def heading(rows: Sequence[Row]) -> str:
     return f"jitperf: {kinds}{', ' if versions else ''}{versions}"
 
 
-def table(rows: Iterable[Row]) -> list[str]:
-    """The lines of the table: per device and test, one line per strategy.
+def table(rows: Iterable[Row], *, verbose: bool = False) -> list[str]:
+    """The lines of the table: per device and test, one line per strategy, and which of them to choose.
 
-    Strategies stand in the order of the built-in ones, others after them by name, whatever order they ran in. What did
-    not run for lack of a device comes last.
+    Args:
+        rows: All rows of the run.
+        verbose: Whether what was compiled again stands below a strategy.
     """
-    ordered = sorted(rows, key=lambda row: (*_group(row), _place(row)))
-    many_kinds = len({row.device_kind for row in ordered if row.device_kind}) > 1
     lines: list[str] = []
-    for _, group in groupby(ordered, key=_group):
-        found = list(group)
-        first = found[0]
-        name = f"{first.file}::{first.test}" + (f" / {first.measurement}" if first.measurement != "main" else "")
-        lines.append(_one_line(f"{name}  ({first.device_kind})" if many_kinds and first.device_kind else name))
-        several = len({row.device for row in found}) > 1
-        cells = [_cells(row, found, several) for row in found]
+    for group in groups(rows):
+        lines.append(group.title)
+        cells = [_cells(row, group.rows, group.several_devices) for row in group.rows]
         printed = tabulate(
             [each[:4] for each in cells],
             headers=_HEADERS,
@@ -68,13 +63,24 @@ def table(rows: Iterable[Row]) -> list[str]:
             disable_numparse=True,
         ).splitlines()
         lines.append(f"  {printed[0]}".rstrip())
-        for line, (*_, word, note) in zip(printed[1:], cells, strict=True):
+        for row, line, (*_, word, note) in zip(group.rows, printed[1:], cells, strict=True):
             lines += _with_verdict(f"  {line}", word, note)
+            if verbose:
+                lines += [each for text in row.compiled for each in _wrapped(one_line(text), "        ", "      ")]
+        lines += _guide(group)
     return lines
 
 
-def _group(row: Row) -> tuple[bool, str, str, str, str]:
-    return not row.device_kind, row.device_kind, row.file, row.test, row.measurement
+def _guide(group: Group) -> list[str]:
+    """Where to put the jit, for each device on which there is a choice."""
+    lines: list[str] = []
+    for advice in advise(group):
+        label = f"  guide {advice.device}  " if advice.device else "  guide  "
+        indent = " " * len(label)
+        lines += _wrapped(choice(advice), indent, label)
+        if advice.expected_calls is not None:
+            lines += _wrapped(recommendation(advice), indent)
+    return lines
 
 
 def _with_verdict(line: str, word: str, note: str) -> list[str]:
@@ -85,10 +91,15 @@ def _with_verdict(line: str, word: str, note: str) -> list[str]:
     return [f"{line}   {word}".rstrip(), *_wrapped(note, "      ")]
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrapped(text: str, indent: str = "", first: str | None = None) -> list[str]:
     """Lines of at most 80 columns; a word that is longer has a line of its own."""
     return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text,
+        _WIDTH,
+        initial_indent=indent if first is None else first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -104,24 +115,13 @@ def _cells(row: Row, group: Sequence[Row], several_devices: bool) -> tuple[str, 
         format_quantity(row.run, Unit.SECONDS),
         format_quantity(row.launches, Unit.COUNT),
         row.outcome,
-        _one_line("; ".join(notes)),
+        one_line("; ".join(notes)),
     )
 
 
 def _is_twin(row: Row, other: Row) -> bool:
     same = row.optimised == other.optimised and row.device == other.device
-    return bool(row.optimised) and same and _place(other)[:2] < _place(row)[:2]
-
-
-def _place(row: Row) -> tuple[int, str, str]:
-    if row.strategy in BUILTIN:
-        return BUILTIN.index(row.strategy), "", row.device
-    return len(BUILTIN), row.strategy, row.device
-
-
-def _one_line(text: str) -> str:
-    """Control characters of ids and messages escaped."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return bool(row.optimised) and same and place(other)[:2] < place(row)[:2]
 
 
 def count_line(rows: Sequence[Row], unmeasured: int, update: bool) -> list[str]:

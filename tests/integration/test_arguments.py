@@ -65,8 +65,8 @@ def test_arguments_are_taken_as_they_are_and_stay_usable(project: Any) -> None:
     project.assert_messages(
         result,
         {
-            "test_inputs[outer]": "compilations over budget: *, budget 1\n    input 2: scale: weak f32[] -> "
-            "f32[] (*)\n*",
+            "test_inputs[outer]": "compilations over budget: *, budget 1\n    input 2: <lambda> (test_g.py:*), "
+            "scale: weak f32[] -> f32[] (*)\n    input 3: <lambda> (test_g.py:*), n: by position -> by keyword (*)\n*",
             "test_two_ways[outer]": "jitperf.measure() got args and inputs; give one of them\n*: NotMeasured",
             "test_not_a_tuple[outer]": "jitperf.measure(args=...) got ArrayImpl, expected a tuple; write "
             "args=(x,) for one "

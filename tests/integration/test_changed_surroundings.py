@@ -59,3 +59,40 @@ def test_a_changed_environment_is_told_although_the_program_is_the_same(
         ]
     )
     assert project.baseline.read_bytes() == recorded
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (False, "not the code: the program before XLA is the same"),
+        (True, "the code, with the same XLA on both sides: peak_bytes the same, *; the program changed: *"),
+    ],
+    ids=["the same code", "other code"],
+)
+def test_memory_that_another_compiler_takes_is_a_regression_and_not_the_codes(
+    project: Any, monkeypatch: pytest.MonkeyPatch, changed: bool, why: str
+) -> None:
+    project.write_tests(
+        """
+@pytest.mark.jitperf(strategies=["outer"], tolerance={"run": "100000 %", "compile": "100000 %"})
+def test_f(jitperf):
+    jitperf(library.g, jnp.ones(40_000))
+"""
+    )
+    project.record()
+    if changed:
+        library = project.pytester.path / "library.py"
+        library.write_text(library.read_text().replace("- x", "+ x"))
+    monkeypatch.setenv("XLA_FLAGS", "--xla_disable_hlo_passes=fusion")
+
+    result = project.run("--jitperf-max-time=1 s")
+
+    project.assert_messages(
+        result,
+        {
+            "test_f[outer]": "peak_bytes regressed: * -> *, allowed *\n"
+            "  strategy *\n"
+            "  why   XLA_FLAGS none -> --xla_disable_hlo_passes=fusion: the baseline's own program has it too, "
+            f"peak_bytes * -> *\n  why   {why}\n*\ntest_g.py:10: Regressed"
+        },
+    )

@@ -44,10 +44,12 @@ def comparable(lines: list[str]) -> list[str]:
     joined: list[str] = []
     for line in lines:
         # A note that did not fit is printed below its line; where it fits depends on the width of the numbers.
-        if line.startswith("      ") and joined:
+        if line.startswith("    ") and joined:
             joined[-1] += " " + line.strip()
         else:
             joined.append(line)
+    # What the guide says hangs on the times.
+    joined = [re.sub(r"^  guide .*", "  guide", line) for line in joined]
     without_time = [re.sub(r"\b(ns|us|ms|s)\b", "t", line) for line in joined]
     return [" ".join(re.sub(r"\d[\d.,]*", "#", re.sub(r"[=_]{3,}", "=", line)).split()) for line in without_time]
 
@@ -97,9 +99,34 @@ def test_the_failure_in_the_readme_is_the_one_of_a_dearer_helper(
     assert certain(printed) == certain(shown("failure"))
 
 
+@pytest.mark.usefixtures("same_jax")
+def test_the_guide_in_the_readme_is_the_one_of_the_example(
+    pytester: pytest.Pytester, example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(example)
+
+    result = pytester.run(
+        sys.executable, "-m", "pytest", "tests/test_waves.py", "-k", "test_cascade and not depth", "--jitperf-guide"
+    )
+
+    at = next(n for n, line in enumerate(result.outlines) if "jitperf guide" in line)
+    *printed, _ = part(result.outlines[at:], "tests/test_waves.py::test_cascade", " passed")
+    assert untimed(printed) == untimed(shown("guide"))
+
+
+def untimed(lines: list[str]) -> list[str]:
+    """The lines of a guide whose words do not hang on the times."""
+    words = re.compile(r"(gain|guide|- both takes|- both and outer take|- inner is|- inner would) ")
+    return [line for line in lines if not words.match(line)]
+
+
 def certain(lines: list[str]) -> list[str]:
-    """Lines without those on compile time, which on a busy machine may stay inconclusive."""
-    return [line for line in lines if "compile" not in line]
+    """Lines without those on compile time, which on a busy machine may stay inconclusive.
+
+    Another line explains then, and how many more there are changes with it.
+    """
+    unsure = ("compile", "further changes", "more with -vv")
+    return [line for line in lines if not any(words in line for words in unsure)]
 
 
 def test_every_option_of_the_readme_exists_and_none_is_left_out(

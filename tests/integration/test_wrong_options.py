@@ -27,6 +27,19 @@ WRONG = {
         '--jitperf-strategies: no test here has strategy "oter"; did you mean "outer"? Valid: eager, outer, '
         "inner, both",
     ),
+    "guide in no directory": (
+        ["--jitperf-guide-file=nowhere/guide.md"],
+        '--jitperf-guide-file="nowhere/guide.md": there is no directory *nowhere; make it, or give another path',
+    ),
+    "guide below a file": (
+        ["--jitperf-guide-file=test_g.py/guide.md"],
+        '--jitperf-guide-file="test_g.py/guide.md": there is no directory *test_g.py; make it, or give another path',
+    ),
+    "guide is a directory": (["--jitperf-guide-file=."], '--jitperf-guide-file=".": it is a directory; give a file'),
+    "guide where no file can be made": (
+        ["--jitperf-guide-file=/proc/guide.md"],
+        '--jitperf-guide-file="/proc/guide.md": no file can be made in /proc: *; give another path',
+    ),
     "contradiction": (
         ["--jitperf-update", "--jitperf-disable"],
         "--jitperf-update and --jitperf-disable contradict each other: nothing would be measured. *",
@@ -48,6 +61,13 @@ def test_so_does_a_wrong_ini_key(project: Any) -> None:
     result = project.quick_run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(['ERROR: jitperf: ini jitperf_missing="fial" is not one of the policies; *'])
+
+
+def test_an_ini_key_with_a_wrong_path_is_named(project: Any) -> None:
+    project.pytester.makeini("[pytest]\npythonpath = .\njitperf_guide_file = nowhere/guide.md\n")
+    result = project.quick_run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(['ERROR: jitperf: ini jitperf_guide_file="nowhere/guide.md": there is no directory *'])
 
 
 @pytest.mark.parametrize(("variable", "value"), [("GITHUB_EVENT_NAME", "pull_request"), ("CI_MERGE_REQUEST_IID", "12")])

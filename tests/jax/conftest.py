@@ -60,7 +60,7 @@ def request_for() -> Callable[..., Request]:
             function=function,
             args=args,
             strategy=strategy,
-            inner=tuple(InnerTarget(each) for each in inner),
+            inner=tuple(each if isinstance(each, InnerTarget) else InnerTarget(each) for each in inner),
         )
 
     return make
@@ -93,6 +93,7 @@ def stored() -> Callable[..., Stored]:
             "fingerprint": program.fingerprint,
             "raw": program.artifact,
             "inputs": program.inputs,
+            "unused": program.unused,
             "donated": program.donated,
             "options": program.options,
             "jax": jax.__version__,
@@ -110,7 +111,7 @@ def compared() -> Callable[..., Comparison]:
         effort = {
             "run_limit": 1e4,
             "compile_limit": None,
-            "race_seconds": 0.2,
+            "race_seconds": 5.0,
             "compile_seconds": 30.0,
             "random": random.Random(0),
         }

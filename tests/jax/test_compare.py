@@ -12,13 +12,18 @@ import numpy as np
 import pytest
 from jax import export
 
-from pytest_jitperf.measurement import Comparison
+from pytest_jitperf.measurement import Comparison, Constant, Ratio
 from pytest_jitperf.probe import contest
 from pytest_jitperf.probe.compare import Stored, seed_of
+from pytest_jitperf.probe.compilelog import CompileLog, compile_log
+from pytest_jitperf.probe.confirmed import ConfirmedRace
 from pytest_jitperf.probe.measure import Probed
+from pytest_jitperf.probe.pairing import RENAMED
 
 X = jnp.linspace(0.1, 2.0, 64)
 TABLE = np.linspace(0.0, 1.0, 64, dtype=np.float32)
+
+SAME_FINGERPRINT = Comparison(same=True, how="fingerprint")
 
 Measured = Callable[..., Probed]
 Make = Callable[..., Stored]
@@ -37,8 +42,9 @@ def test_the_same_fingerprint_ends_the_matter(measured: Measured, stored: Make, 
     probed = measured(f, X)
     assert compared(probed, stored(probed, raw=None)) == Comparison(same=True, how="fingerprint")
     # Recorded by a version whose fingerprint differs: it is computed again from the bytes.
-    known = stored(probed, fingerprint="sha256:of another version", jax="0.0.1")
-    assert compared(probed, known) == Comparison(same=True, how="fingerprint")
+    for recorded in ({"jax": "0.0.1"}, {"fingerprint_version": 1}):
+        known = stored(probed, fingerprint="sha256:of another version", **recorded)
+        assert compared(probed, known) == SAME_FINGERPRINT
 
 
 @pytest.mark.parametrize("old", [lambda x: jnp.tanh(x * 1.0) * 2.0, lambda x: (jnp.tanh(x) + 0.0 * 0.0) * 2.0])
@@ -76,9 +82,39 @@ def test_a_regression_is_confirmed_with_fresh_executables(measured: Measured, st
     assert hurried.cut == "confirmation with fresh executables (max-compile)"
 
 
+def test_a_cpu_clock_that_is_too_coarse_for_compiling_leaves_the_race_its_verdict(
+    measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, known = measured(other, X), stored(measured(f, X))
+    monkeypatch.setattr("pytest_jitperf.probe.program.clock.process_time_ns", lambda: 10**12)
+    found = compared(new, known, compile_limit=1.25)
+    assert found.run is not None
+    assert (found.run.decided, found.xla, found.cut) == (True, None, "")
+    assert found.cannot.startswith("clock did not advance: building took 0.0 and 0.0 CPU seconds (new, old). ")
+
+
+@pytest.mark.parametrize(("rounds", "cut"), [(3, ", further compile pairs (max-compile)"), (12, "")])
+def test_everything_that_is_left_out_for_lack_of_time_to_compile_is_told(
+    measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch, rounds: int, cut: str
+) -> None:
+    """Pairs that no longer fit in the time are left out though some of it is left."""
+    new, known = measured(other, X), stored(measured(f, X))
+    undecided = Ratio(estimate=1.2, low=1.1, high=1.3, rounds=rounds, seconds=1.0, decided=False)
+    monkeypatch.setattr(contest, "paired_costs", lambda *sides, **given: undecided)
+    hurried = compared(new, known, run_limit=1e-4, compile_limit=1.25, compile_seconds=0.0)
+    assert hurried.cut == f"confirmation with fresh executables (max-compile){cut}"
+    assert compared(new, known, run_limit=None, compile_limit=1.25).cut == cut.removeprefix(", ")
+
+
 def test_only_what_is_gated_is_raced(measured: Measured, stored: Make, compared: Compare) -> None:
     found = compared(measured(other, X), stored(measured(f, X)), run_limit=None)
     assert (found.same, found.run, found.xla, found.cannot, found.compiles) == (False, None, None, "", 2)
+
+
+def test_what_the_stored_program_consists_of_is_told(measured: Measured, stored: Make, compared: Compare) -> None:
+    found = compared(measured(f, X), stored(measured(lambda x: jnp.tanh(x) * TABLE, X)), run_limit=None)
+    assert found.old_constants == (Constant(shape="f32[64]", bytes=256),)
+    assert found.old_operations["multiply"] == found.new_operations["multiply"] == 1
 
 
 def times_table(table: Any) -> Callable[[Any], Any]:
@@ -91,15 +127,20 @@ def times_table(table: Any) -> Callable[[Any], Any]:
         times_table(TABLE * 10),
         lambda x: x * jnp.flip(jnp.asarray(TABLE)) + jnp.tanh(x),  # XLA computes the flipped table
         lambda x: x * (jnp.asarray(TABLE) * 2) + jnp.tanh(x),
-        lambda x: (x * 1.0) * TABLE + jnp.tanh(x),  # the same, but no text could tell
     ],
 )
-def test_captured_tables_are_raced_for_their_values_are_not_seen(
+def test_a_captured_table_with_other_values_is_another_program(
     measured: Measured, stored: Make, compared: Compare, new: Any
 ) -> None:
     found = compared(measured(new, X), stored(measured(times_table(TABLE), X)))
     assert (found.same, found.cannot) == (False, "")
     assert found.run is not None
+
+
+def test_a_captured_table_with_the_same_values_is_the_same(measured: Measured, stored: Make, compared: Compare) -> None:
+    known = stored(measured(times_table(TABLE), X))
+    found = compared(measured(lambda x: jnp.tanh(x) + (jnp.asarray(TABLE)[::-1])[::-1] * (x * 1.0), X), known)
+    assert (found.same, found.how, found.run) == (True, "optimised", None)
 
 
 def through_python(x: Any) -> Any:
@@ -116,9 +157,28 @@ def test_a_program_that_calls_back_is_never_the_same(measured: Measured, stored:
     assert compared(new, stored(new, missing=why)).cannot == why
 
     found = compared(new, stored(measured(f, X)), compile_limit=1.25)
-    assert (found.same, found.compiles) == (False, 1)
+    assert (found.same, found.compiles) == (False, 2)
     assert found.run is not None  # as it is, against the stored one built again
     assert found.cannot == f"compile time is not compared: {why}"
+
+
+def test_what_calls_back_is_compiled_again_before_its_race_and_not_in_it(
+    measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measuring has emptied the caches; a compilation would count as the time of a call."""
+    new, old = measured(through_python, X), stored(measured(f, X))
+    logs: list[CompileLog] = []
+    race = ConfirmedRace.run
+
+    def watched(*args: Any) -> Any:
+        with compile_log() as log:
+            found = race(*args)
+        logs.append(log)
+        return found
+
+    monkeypatch.setattr(ConfirmedRace, "run", watched)
+    compared(new, old)
+    assert [log.user for log in logs] == [[]]
 
 
 def test_a_helper_that_can_no_longer_be_exported_is_not_raced_as_the_whole(
@@ -138,8 +198,7 @@ def count_down(d: Any) -> Any:
 
 
 def count_down_renamed(d: Any) -> Any:
-    given = {"lr": d["zlr"], "n": d["n"]}
-    return jax.tree.map(lambda leaf: leaf + 0, count_down(given))
+    return count_down({"lr": d["zlr"], "n": d["n"]})
 
 
 def names_swapped(d: Any) -> Any:
@@ -149,9 +208,28 @@ def names_swapped(d: Any) -> Any:
 def test_a_renamed_key_gets_its_own_value(measured: Measured, stored: Make, compared: Compare) -> None:
     known = stored(measured(count_down, {"lr": 1.0, "n": 20.0}))
     assert known.inputs == "d['lr']: weak f32[]; d['n']: weak f32[]"
-    found = compared(measured(count_down_renamed, {"zlr": 1.0, "n": 20.0}), known)
-    assert found.cannot == ""
-    assert found.same or found.run is not None
+    assert compared(measured(count_down_renamed, {"zlr": 1.0, "n": 20.0}), known) == SAME_FINGERPRINT
+
+
+def lasting_longer(d: Any) -> Any:
+    return count_down({"lr": d["zlr"] * 1.5, "n": d["n"]})
+
+
+def test_a_renamed_key_is_raced_with_its_own_value(measured: Measured, stored: Make, compared: Compare) -> None:
+    # With the two exchanged the old program would make one round instead of a thousand.
+    known = stored(measured(count_down, {"lr": 1.0, "n": 1000.0}))
+    new = measured(lambda d: jax.tree.map(lambda leaf: leaf + 0, lasting_longer(d)), {"zlr": 1.0, "n": 1000.0})
+    found = compared(new, known)
+    assert (found.same, found.cannot) == (False, RENAMED)
+    again = compared(measured(lambda d: twice_as_far(d), {"zlr": 1.0, "n": 1000.0}), known)
+    assert (again.same, again.cannot) == (False, "")
+    assert again.run is not None
+    assert 0.2 < again.run.estimate < 20
+
+
+def twice_as_far(d: Any) -> Any:
+    lr, n = count_down({"lr": d["zlr"], "n": d["n"] * 2})
+    return lr, n
 
 
 def test_names_that_now_mean_another_value_are_not_raced(measured: Measured, stored: Make, compared: Compare) -> None:
@@ -168,6 +246,68 @@ def test_a_renamed_argument_that_is_the_only_one_of_its_kind_is_raced(
     found = compared(measured(lambda y: jnp.tanh(y) * 3.0, X), stored(measured(f, X)))
     assert (found.same, found.cannot) == (False, "")
     assert found.run is not None
+
+
+def reads_one(x: Any, first: Any = None, last: Any = None) -> Any:
+    return jnp.tanh(x) * 2.0
+
+
+def reads_two(x: Any, y: Any) -> Any:
+    return jnp.tanh(x) * 2.0 + y[0]
+
+
+def test_a_leaf_that_is_not_read_makes_no_difference(measured: Measured, stored: Make, compared: Compare) -> None:
+    alone, between = measured(f, X), measured(lambda a, x, b: f(x), X + 1, X, jnp.ones(3))
+    assert compared(alone, stored(between)) == compared(between, stored(alone)) == SAME_FINGERPRINT
+    # Nor where the program is another one.
+    with_more = measured(lambda a, x: other(x), jnp.ones(5), X)
+    for new, old in ((measured(other, X), between), (with_more, between), (with_more, alone)):
+        found = compared(new, stored(old))
+        assert (found.same, found.cannot) == (False, "")
+        assert found.run is not None
+
+
+def test_a_leaf_that_is_read_only_now_or_no_longer(measured: Measured, stored: Make, compared: Compare) -> None:
+    one = measured(lambda x, y: f(x), X, jnp.ones(3))
+    two = measured(reads_two, X, jnp.ones(3))
+    for new, old in ((one, two), (two, one)):
+        found = compared(new, stored(old))
+        assert (found.same, found.cannot) == (False, "")
+        assert found.run is not None
+
+
+def test_many_more_leaves_are_raced_though_the_program_is_the_same(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    def reads_x(d: Any) -> Any:
+        return jnp.tanh(d["x"]) * 2.0
+
+    few, many = ({"x": X, **{f"k{n}": jnp.ones(n) for n in range(count)}} for count in (2, 302))
+    known = stored(measured(reads_x, few))
+    new = measured(reads_x, many, equality=None)
+    assert new.measurement.program is not None
+    assert new.measurement.program.fingerprint == known.fingerprint
+    found = compared(new, known)
+    assert (found.same, found.how, found.cannot) == (False, "fingerprint", "")
+    assert found.run is not None
+    assert found.run.estimate > 1.5
+    # It needs no stored program, for it is the same; and none of it is about fewer leaves, or a few more.
+    assert compared(new, replace(known, raw=None)).run is not None
+    some = {"x": X, **{f"k{n}": 1.0 for n in range(20)}}
+    assert compared(measured(reads_x, some, equality=None), known) == SAME_FINGERPRINT
+    assert compared(measured(reads_x, few), stored(new)) == SAME_FINGERPRINT
+
+
+def train(params: Any, x: Any) -> Any:
+    return {name: leaf - 0.1 * x.sum() for name, leaf in params.items()}
+
+
+def test_results_may_come_in_another_order(measured: Measured, stored: Make, compared: Compare) -> None:
+    before, now = ({name: jnp.ones(shape) for name, shape in zip(names, (3, 4), strict=True)} for names in ("ab", "za"))
+    del now["a"]
+    now["b"] = before["b"]
+    known = stored(measured(train, before, X, jit={"donate_argnums": 0}))
+    assert compared(measured(train, now, X, jit={"donate_argnums": 0}), known) == SAME_FINGERPRINT
 
 
 def test_donated_arguments_are_raced_with_copies(measured: Measured, stored: Make, compared: Compare) -> None:

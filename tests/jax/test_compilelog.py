@@ -44,6 +44,31 @@ def test_functions_of_the_users_are_told_from_jaxs_own() -> None:
     assert log.cache_hits == 0
 
 
+def test_traces_lowerings_and_compilations_are_counted_by_function() -> None:
+    uncommitted = jax.numpy.ones(8)
+    with compile_log() as log:
+        for x in (X, X[:3], uncommitted[:3], jax.device_put(X, jax.devices()[0])):
+            clip(x)
+        jnp.clip(uncommitted, 0, 1)
+    # An array that is committed needs a program of its own, though not a trace of its own.
+    assert (log.traced, log.lowered, log.user) == ({"clip": 2}, {"clip": 3}, ["clip"] * 3)
+
+
+def test_transposed_functions_of_jaxs_own_are_not_the_users() -> None:
+    with compile_log() as log:
+        jax.grad(lambda x: jnp.sum(clip(x)))(jnp.ones(5))
+    assert set(log.user) == {"clip"}
+
+
+def test_what_is_compiled_is_described_where_asked_for() -> None:
+    with compile_log() as log:
+        clip(X)
+        with compile_log(CompileLog(watching=True)) as watching:
+            clip(X[:3])
+    assert log.compilations == []
+    assert [(each.name, each.own, set(each.seen or ())) for each in watching.compilations] == [("clip", False, {"x"})]
+
+
 def test_nothing_is_logged_for_what_is_compiled_already() -> None:
     clip(X)
     with compile_log() as log:

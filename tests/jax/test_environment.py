@@ -25,6 +25,7 @@ def test_an_untouched_process_has_nothing_to_say() -> None:
         ("jax_numpy_dtype_promotion", "strict", "strict"),
         ("jax_default_prng_impl", "rbg", "rbg"),
         ("jax_threefry_partitionable", False, "false"),
+        ("jax_compiler_enable_remat_pass", False, "false"),
     ],
 )
 def test_switches_that_change_the_program_are_recorded(name: str, value: object, shown: str) -> None:
@@ -34,6 +35,15 @@ def test_switches_that_change_the_program_are_recorded(name: str, value: object,
         assert environment(CPU).config == {name: shown}
     finally:
         jax.config.update(name, before)
+
+
+def test_a_switch_that_is_no_attribute_is_recorded_too() -> None:
+    name = "jax_disable_most_optimizations"
+    jax.config.update(name, True)
+    try:
+        assert environment(CPU).config == {name: "true"}
+    finally:
+        jax.config.update(name, False)
 
 
 def test_contexts_count_as_the_settings_that_they_are() -> None:

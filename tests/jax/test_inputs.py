@@ -15,6 +15,7 @@ from pytest_jitperf.probe.inputs import (
     Call,
     content_digest,
     copied,
+    copy_leaf,
     deleted,
     has_aval,
     is_array,
@@ -139,6 +140,19 @@ def test_copies_may_be_donated_and_the_originals_live() -> None:
 
     assert deleted(copy) == (0, 1, 2, 4)
     assert deleted(call) == ()
+
+
+def test_copies_are_complete_before_a_call_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An accelerator copies while Python goes on, and the call that gets the copy would wait for it."""
+    waited: list[Any] = []
+
+    def wait(each: Any) -> Any:
+        waited.append(each)
+        return each
+
+    monkeypatch.setattr(jax, "block_until_ready", wait)
+    copies = [copy_leaf(jnp.ones(3)), copy_leaf(jax.random.key(0))]
+    assert [id(each) for each in waited] == [id(each) for each in copies]
 
 
 def test_only_the_leaves_asked_for_are_copied() -> None:

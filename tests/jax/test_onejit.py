@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from pytest_jitperf.errors import MeasurementError
-from pytest_jitperf.probe import onejit
 from pytest_jitperf.probe.measure import Probed
 from pytest_jitperf.probe.onejit import relative_again
 
@@ -63,24 +62,6 @@ def test_a_baseline_is_worth_a_few_cold_samples(measured: Callable[..., Probed])
     recorded = measured(f, X, record=True).measurement
     assert 1 < recorded.timed["trace"].rounds <= 5
     assert recorded.timed["compile"].rounds == recorded.timed["xla_cpu"].rounds == recorded.timed["trace"].rounds
-
-
-def test_a_dear_trace_is_not_repeated(measured: Callable[..., Probed], monkeypatch: pytest.MonkeyPatch) -> None:
-    traces: list[int] = []
-
-    def counted(x: Any) -> Any:
-        traces.append(1)
-        return f(x) + jnp.asarray([1.0, 2.0]).sum()
-
-    measured(counted, X, equality=None)
-    usual, expected = len(traces), measured(counted, X, equality=None).measurement
-    traces.clear()
-    monkeypatch.setattr(onejit, "_DEAR_TRACE_SECONDS", 0.0)
-    found = measured(counted, X, equality=None).measurement
-    assert len(traces) == usual - 1
-    for name in ("compilations", "primitive_compilations"):
-        assert found.host[name] == expected.host[name], name
-    assert found.exact == expected.exact
 
 
 def test_what_is_compiled_while_tracing_is_counted_once(measured: Callable[..., Probed]) -> None:

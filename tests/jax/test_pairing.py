@@ -9,30 +9,63 @@ import jax.numpy as jnp
 import pytest
 
 from pytest_jitperf.errors import MeasurementError
-from pytest_jitperf.probe.pairing import inputs_of, paired
+from pytest_jitperf.probe.inputs import parse_text
+from pytest_jitperf.probe.pairing import Pairing, inputs_of, paired, stored_leaves
 from pytest_jitperf.probe.request import Request, subject_of
 
 
 @pytest.mark.parametrize(
-    ("stored", "today", "chosen", "ambiguous"),
+    ("stored", "today", "places", "certain", "ambiguous"),
     [
-        ("x: f32[8]; y: f32[8]", "x: f32[8]; y: f32[8]", "01", False),
-        ("x: f32[8]; y: f32[8]", "y: f32[8]; x: f32[8]", "10", False),
-        ("x: f32[8]; n: i32[]", "z: f32[8]; m: i32[]", "01", False),  # each the only one of its kind
-        ("d['lr']: f32[]; d['n']: f32[]", "d['n']: f32[]; d['zlr']: f32[]", "10", True),
-        ("a: f32[]; b: f32[]", "c: f32[]; d: f32[]", "01", True),
-        ("x: f32[8]; n: static int #1", "x: f32[8]; y: f32[2]", "0", False),
-        ("", "x: f32[8]", "", False),
+        ("x: f32[8]; y: f32[8]", "x: f32[8]; y: f32[8]", (0, 1), True, False),
+        ("x: f32[8]; y: f32[8]", "y: f32[8]; x: f32[8]", (1, 0), True, False),
+        ("x: f32[8]; n: i32[]", "z: f32[8]; m: i32[]", (0, 1), True, False),  # each the only one of its kind
+        ("d['lr']: f32[]; d['n']: f32[]", "d['n']: f32[]; d['zlr']: f32[]", (1, 0), True, True),
+        ("a: f32[]; b: f32[]", "c: f32[]; d: f32[]", (0, 1), False, True),
+        ("d['a']: f32[2]; d['b']: f32[2]", "d['c']: f32[2]; d['d']: f32[2]", (0, 1), False, True),
+        ("d['b']: f32[]; d['w']: f32[]", "d.w: f32[]; d.b: f32[]", (1, 0), True, False),  # another container
+        ("d['b']: f32[]; d['w']: f32[]", "p.w: f32[]; p.b: f32[]", (1, 0), True, False),  # and another argument
+        ("t[0]: f32[]; t[1]: f32[]", "d['a']: f32[]; d['b']: f32[]", (0, 1), False, True),
+        ("p['w']: f32[]; q['w']: f32[]", "r.w: f32[]; q.w: f32[]", (0, 1), True, False),
+        ("x: f32[8]; n: static int #1", "x: f32[8]; y: f32[2]", (0,), True, False),
+        ("", "x: f32[8]", (), True, False),
     ],
 )
-def test_leaves_are_paired_by_path_then_by_kind(stored: str, today: str, chosen: str, ambiguous: bool) -> None:
-    found = paired(stored, today, list("0123"))
-    assert ("".join(found.leaves), found.ambiguous) == (chosen, ambiguous)
+def test_leaves_are_paired_by_path_then_by_kind(
+    stored: str, today: str, places: tuple[int, ...], certain: bool, ambiguous: bool
+) -> None:
+    found = paired(stored_leaves(stored, ()), parse_text(today))
+    assert found == Pairing(places=places, certain=certain, ambiguous=ambiguous)
+
+
+def test_a_leaf_that_is_read_goes_before_one_that_is_not() -> None:
+    today = parse_text("new: f32[8]; renamed: f32[8]; old: f32[3]")
+    assert paired(stored_leaves("x: f32[8]; y: f32[3]", ()), today, {0, 2}) == Pairing(
+        places=(1, 2), certain=True, ambiguous=False
+    )
+    assert paired(stored_leaves("x: f32[8]", ()), today, {0, 1}).places == (0,)
+
+
+def test_leaves_that_the_stored_program_does_not_read_are_not_looked_for() -> None:
+    assert stored_leaves("x: f32[8]; n: static int #1; gone: i32[3]; y: f32[2]", (1,)) == (
+        ("x", "f32[8]"),
+        ("y", "f32[2]"),
+    )
+
+
+def test_the_order_of_todays_call() -> None:
+    assert Pairing(places=(4, 0, 2), certain=True, ambiguous=False).order == (1, 2, 0)
+
+
+def test_numbers_with_new_keys_are_not_taken_for_each_other() -> None:
+    """JAX sorts by key, and the old program might be run for a million steps in place of ten."""
+    with pytest.raises(MeasurementError, match="arguments were renamed and cannot be paired"):
+        paired(stored_leaves("p['lr']: f32[]; p['n']: f32[]", ()), parse_text("p['count']: f32[]; p['rate']: f32[]"))
 
 
 def test_an_input_that_is_gone_is_named() -> None:
     with pytest.raises(MeasurementError, match=r"takes an input i32\[3\] that the call no longer has"):
-        paired("x: f32[8]; n: i32[3]", "x: f32[8]; y: f32[8]", [1, 2])
+        paired(stored_leaves("x: f32[8]; n: i32[3]", ()), parse_text("x: f32[8]; y: f32[8]"))
 
 
 @pytest.mark.parametrize("strategy", ["eager", "outer"])
@@ -41,6 +74,6 @@ def test_the_leaves_of_a_call_that_cannot_be_exported(request_for: Callable[...,
         return x * n
 
     request = request_for(f, jnp.ones(2), 3, "text", jit={"static_argnames": ("n", "how")})
-    text, leaves = inputs_of(None, subject_of(request, strategy))
-    assert text == ("x: f32[2]" if strategy == "outer" else "x: f32[2]; n: weak i32[]")
-    assert len(leaves) == (1 if strategy == "outer" else 2)
+    leaves, values = inputs_of(None, subject_of(request, strategy))
+    expected = [("x", "f32[2]")] if strategy == "outer" else [("x", "f32[2]"), ("n", "weak i32[]")]
+    assert (list(leaves), len(values)) == (expected, len(expected))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from pytest_jitperf.measurement import Sample
+from pytest_jitperf.measurement import Constant, Program, Sample
+from pytest_jitperf.probe.idle import Span
+from pytest_jitperf.probe.measure import Probed
 from pytest_jitperf.probe.parts import Parts, donated_positions, equation_count, repeat_while_cheap, summary
 from pytest_jitperf.probe.stages import ColdStages, Seconds
 
@@ -26,7 +30,7 @@ def test_rounds_are_summed_up_by_quartiles(values: list[float], sample: Sample) 
 
 
 def stages(trace: float, lower: float, xla: float) -> ColdStages:
-    phases = [Seconds(each, 2 * each) for each in (trace, lower, xla)]
+    phases = [Seconds(each, 2 * each, Span(wall=each, least=each, most=each)) for each in (trace, lower, xla)]
     return ColdStages(phases[0], phases[1], phases[2], None, None, None)
 
 
@@ -77,3 +81,33 @@ def test_donated_leaves_are_counted_among_those_that_are_not_static() -> None:
     x = {"v": jnp.ones(2), "w": jnp.ones(2)}
     assert donated_positions(jitted.lower(3, x, x, c=x)) == (2, 3, 4, 5)
     assert donated_positions(jax.jit(lambda x: x).lower(1.0)) == ()
+
+
+X = jnp.linspace(0.1, 2.0, 64)
+TABLE = np.linspace(0.0, 1.0, 64, dtype=np.float32)
+
+
+def with_table(x: Any) -> Any:
+    return jnp.tanh(x) * TABLE
+
+
+def through_python(x: Any) -> Any:
+    return jax.pure_callback(np.tanh, jax.ShapeDtypeStruct(x.shape, x.dtype), x) * TABLE
+
+
+def outer(x: Any) -> Any:
+    return with_table(x) + 1.0
+
+
+@pytest.mark.parametrize(
+    ("function", "fields"),
+    [(with_table, {}), (through_python, {}), (outer, {"strategy": "inner", "inner": [with_table]})],
+    ids=["one program", "one that cannot be exported", "a helper"],
+)
+def test_every_program_says_what_it_consists_of(measured: Callable[..., Probed], function: Any, fields: Any) -> None:
+    found = measured(function, X, **fields).measurement
+    [program] = [found.program] if isinstance(found.program, Program) else found.helpers.values()
+
+    assert program.constants == (Constant(shape="f32[64]", bytes=256),)
+    assert program.operations["multiply"] == 1
+    assert any(name.startswith("custom-call ") for name in program.operations) == (function is through_python)

@@ -19,7 +19,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.probe.inputs import Call, text_of
 from pytest_jitperf.probe.jitinfo import named_for_jit
 from pytest_jitperf.probe.parts import donated_positions
-from pytest_jitperf.probe.program import FlatProgram, exported_program, replayed
+from pytest_jitperf.probe.program import FlatProgram, exported_program, loaded, replayed
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=["w", "b"], meta_fields=[])
@@ -46,8 +46,9 @@ def program_of(function: Callable[..., Any], *args: Any, jit: Any = None, **kwar
 
 
 def again(program: FlatProgram, **changes: Any) -> FlatProgram:
-    given = {"inputs": program.inputs, "donated": program.donated, "options": program.options, **changes}
-    return replayed(given.pop("raw", program.raw), given.pop("leaves", program.leaves), **given)
+    raw, leaves = changes.pop("raw", program.raw), changes.pop("leaves", program.leaves)
+    kept = {name: getattr(program, name) for name in ("inputs", "unused", "donated", "options")}
+    return replayed(loaded(raw, leaves), leaves, raw=raw, **{**kept, **changes})
 
 
 X = jnp.linspace(0.5, 2.0, 8)
@@ -72,6 +73,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "cholesky": (lambda a: jnp.linalg.cholesky(a @ a.T), SQUARE),
     "scan": (lambda x: jax.lax.scan(lambda c, v: (c + v, c * v), 0.0, x), X),
     "unused": (lambda x, y: x * 2, X, X),
+    "unused and donated": (lambda x, y, z: (y + 1, z), X, X, X + 1, {"donate_argnums": (0, 1)}),
     "no inputs": (lambda: jnp.arange(4.0) * 2,),
     "helper": (lambda x: jax.jit(jnp.tanh)(x) + jax.nn.relu(x), X),
     "empty": (lambda x: x * 2, jnp.zeros((0, 3))),
@@ -140,6 +142,57 @@ def test_names_places_and_scopes_are_no_part_of_a_program() -> None:
     assert program_of(lambda t: helper(t[0]) + jnp.sin(t[0]), [X]).fingerprint == expected
 
 
+def in_another_order(x: Any) -> Any:
+    second = jnp.sin(x)
+    return helper(x) + second
+
+
+def in_one_function(x: Any) -> Any:
+    return jax.jit(f)(x)
+
+
+def in_many_functions(x: Any) -> Any:
+    return jax.jit(jnp.add)(jax.jit(helper)(x), jax.jit(jnp.sin)(x))
+
+
+@pytest.mark.parametrize("other", [in_another_order, in_one_function, in_many_functions])
+def test_the_order_of_statements_and_where_functions_end_are_no_part_of_a_program(other: Any) -> None:
+    assert program_of(other, X).fingerprint == program_of(f, X).fingerprint
+
+
+def test_leaves_that_are_not_read_are_no_part_of_a_program() -> None:
+    expected = program_of(f, X)
+    program = program_of(lambda first, x, last: f(x), TABLE, X, {"a": 1.0, "b": X})
+    assert (program.fingerprint, program.text) == (expected.fingerprint, expected.text)
+    assert (program.unused, program.leaves, program.donated) == ((0, 2, 3), (X,), ())
+    assert [*map(id, program.given)] == [id(TABLE), id(X), id(program.unread[1]), id(X)]
+    assert len(program.raw) < len(expected.raw) + 100
+    assert again(program).fingerprint == expected.fingerprint
+
+
+def test_a_program_takes_its_leaves_and_gives_its_results_in_another_order() -> None:
+    one = program_of(lambda x, y: (x - y, x, y * 2), X, X + 1, jit={"donate_argnums": 1})
+    other = program_of(lambda y, x: (x, y * 2, x - y), X + 1, X, jit={"donate_argnums": 0})
+    moved = one.rearranged((1, 0), (1, 2, 0))
+    assert (moved.fingerprint, moved.donated) == (other.fingerprint, (0,)) != (one.fingerprint, one.donated)
+    assert moved.rearranged((1, 0), (2, 0, 1)).fingerprint == one.fingerprint
+    call: Any = moved.compile()[0]
+    for got, expected in zip(call(X + 1, X), (X, (X + 1) * 2, X - (X + 1)), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_more_leaves_are_handed_over_and_change_nothing() -> None:
+    program = program_of(f, X)
+    wide = program.with_leaves(4)
+    assert (len(wide.leaves), wide.fingerprint) == (4, program.fingerprint)
+    call: Any = wide.compile()[0]
+    np.testing.assert_array_equal(call(*wide.leaves)[0], f(X))
+    with pytest.raises(TypeError):
+        call(X)
+    memory: Any = call.memory_analysis()
+    assert memory.argument_size_in_bytes == X.nbytes
+
+
 @pytest.mark.parametrize(
     "x", [np.asarray(X), jax.device_put(X, jax.devices()[0]), jax.ShapeDtypeStruct(X.shape, X.dtype)]
 )
@@ -172,7 +225,6 @@ def test_names_of_jitted_helpers_are_no_part_of_a_program() -> None:
         ((lambda x: x + 1, X), (lambda x: x + 1, X, {"compiler_options": {"xla_backend_optimization_level": 0}})),
         ((lambda x: x + 1, X), (lambda x: x + 1, X.astype(jnp.bfloat16))),
         ((lambda x: x + 1, X), (lambda x: x + 1, X[:4])),
-        ((lambda x, y: x * 2, X, X), (lambda x: x * 2, X)),
         ((lambda x, n: x * n, X, 2, {"static_argnums": 1}), (lambda x, n: x * n, X, 3, {"static_argnums": 1})),
         ((lambda x: jnp.sort(x), X), (lambda x: jnp.sort(x, stable=False), X)),
         ((lambda a: a @ a, SQUARE), (lambda a: jnp.matmul(a, a, precision="highest"), SQUARE)),

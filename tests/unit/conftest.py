@@ -123,6 +123,15 @@ def row() -> Callable[..., Row]:
             run=0.000367,
             launches=1,
         )
-        return replace(plain, **changes)
+        made = replace(plain, **changes)
+        if "timed" in changes:
+            return made
+        times = {"compile": (made.compile, 1), "run": (made.run, 9)}
+        timed = {
+            name: Sample(median=value, low=value, high=value, rounds=rounds)
+            for name, (value, rounds) in times.items()
+            if value is not None
+        }
+        return replace(made, timed=timed)
 
     return make

@@ -45,8 +45,16 @@ def timed(median: float, name: str = "run") -> Entry:
         (replace(OLD, program=replace(PROGRAM, inputs="x")), ("program: inputs as called -> x",)),
         (replace(OLD, program=None), ("program removed",)),
         (
-            replace(OLD, helpers={"lib.g()": replace(PROGRAM, exact={"flops": 2})}),
-            ("helper lib.f(f32[8]) removed", "helper lib.g() added"),
+            replace(OLD, helpers={"lib.g()": replace(PROGRAM, fingerprint="sha256:" + "b" * 64)}),
+            ("helper lib.g() added", "helper lib.f(f32[8]) removed"),
+        ),
+        (
+            replace(OLD, helpers={"lib.g(f32[8])": replace(PROGRAM, exact={"flops": 2})}),
+            ("helper lib.f(f32[8]) -> lib.g(f32[8])", "helper lib.g(f32[8]): flops none -> 2"),
+        ),
+        (
+            replace(OLD, program=replace(PROGRAM, fingerprint="sha256:" + "b" * 64, fingerprint_version=2)),
+            ("program: fingerprint taken by other rules (version 1 -> 2)",),
         ),
         (
             replace(OLD, helpers={"lib.f(f32[8])": replace(PROGRAM, exact={"flops": 2})}),

@@ -56,8 +56,11 @@ def test_unchanged_code_leaves_the_entry_as_it_is_whatever_was_timed(new: Entry)
         replace(JITTER, inputs="x: f32[9]"),
         replace(JITTER, program=CHANGED),
         replace(JITTER, program=None),
-        replace(JITTER, program=replace(PROGRAM, inputs="y: f32[8]")),
+        replace(JITTER, program=replace(PROGRAM, inputs="y: f32[9]")),
+        replace(JITTER, inputs="x: f32[8]; y: f32[3]"),
+        replace(JITTER, inputs="y: f32[8]", program=CHANGED),
         replace(JITTER, helpers={}),
+        replace(JITTER, helpers={**JITTER.helpers, "g": JITTER.helpers["f"]}),
         replace(JITTER, helpers={"f": CHANGED}),
         replace(JITTER, helpers={"f": replace(OLD.helpers["f"], exact={"flops": 9})}),
         replace(JITTER, exact={"peak_bytes": 65, "flops": 16}),
@@ -72,6 +75,52 @@ def test_unchanged_code_leaves_the_entry_as_it_is_whatever_was_timed(new: Entry)
 )
 def test_any_change_that_is_not_noise_brings_all_new_numbers(new: Entry) -> None:
     assert merge_entry(OLD, new) == new
+
+
+def test_only_names_are_written_where_only_names_changed() -> None:
+    new = replace(JITTER, inputs="another: f32[8]", helpers={"renamed": replace(OLD.helpers["f"], artifact=TWO)})
+
+    merged = merge_entry(OLD, new)
+
+    assert merged == replace(OLD, inputs="another: f32[8]", helpers={"renamed": OLD.helpers["f"]})
+    assert merge_entry(merged, new) is merged
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("x: f32[8]", ()), ("unread: f32[3]; x: f32[8]", (0,))),
+        (("unread: f32[3]; x: f32[8]", (0,)), ("x: f32[8]", ())),
+        (("x: f32[8]; unread: f32[3]; n: static int #1", (1,)), ("y: f32[8]; unread: f32[4]; n: static int #1", (1,))),
+    ],
+)
+def test_an_argument_that_nothing_reads_is_written_as_a_name_is(
+    before: tuple[str, tuple[int, ...]], after: tuple[str, tuple[int, ...]]
+) -> None:
+    def entry(inputs: str, unused: tuple[int, ...], entry: Entry) -> Entry:
+        of_program = "; ".join(leaf for leaf in inputs.split("; ") if ": static" not in leaf)
+        program = replace(PROGRAM, inputs="" if of_program == inputs else of_program, unused=unused)
+        leaves = {"leaves": inputs.count(":"), "launches": 1}
+        return counted(replace(entry, inputs=inputs, program=program), here=leaves)
+
+    old = counted(entry(*before, OLD), here=entry(*before, OLD).host[HERE], other={"leaves": 7, "launches": 2})
+    new = entry(*after, JITTER)
+
+    merged = merge_entry(old, new)
+
+    leaves = new.host[HERE]["leaves"]
+    assert merged == counted(entry(*after, OLD), here=new.host[HERE], other={"leaves": leaves, "launches": 2})
+    assert merge_entry(merged, new) is merged
+
+
+def test_a_fingerprint_taken_by_other_rules_replaces_the_old_one_of_the_same_bytes() -> None:
+    renewed = replace(PROGRAM, fingerprint="sha256:" + "e" * 64, fingerprint_version=2)
+
+    assert merge_entry(OLD, replace(JITTER, program=renewed)) == replace(OLD, program=renewed)
+
+    for artifact in (TWO, None):
+        other = replace(JITTER, program=replace(renewed, artifact=artifact))
+        assert merge_entry(OLD, other) == other
 
 
 @pytest.mark.parametrize(("before", "after"), [(1000, 1020), (1000, 980), (0, 20), (100_000, 100_100)])

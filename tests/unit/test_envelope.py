@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,20 +18,23 @@ INNER = Line(strategy="inner", start=0.19, run=4.3e-3)
 BOTH = Line(strategy="both", start=1.55, run=1.3e-3)
 
 
+def rounded(segment: Segment) -> Segment:
+    return replace(segment, first=round(segment.first), low=round(segment.low), high=round(segment.high))
+
+
 def test_what_calls_cost_in_all() -> None:
     assert total(INNER, 100) == pytest.approx(0.62)
 
 
 def test_two_lines_cross_where_the_later_start_is_paid_back() -> None:
-    found = crossing(INNER, OUTER)
-    assert found == Segment(strategy="outer", first=pytest.approx(650), low=pytest.approx(650), high=pytest.approx(650))
+    assert rounded(crossing(INNER, OUTER)) == Segment(strategy="outer", first=650, low=650, high=650)
 
 
 def test_the_cheapest_take_turns_and_others_never_win() -> None:
-    assert lower_envelope([EAGER, OUTER, INNER, BOTH]) == (
+    assert [rounded(each) for each in lower_envelope([EAGER, OUTER, INNER, BOTH])] == [
         Segment(strategy="inner"),
-        Segment(strategy="both", first=pytest.approx(453.333), low=pytest.approx(453.333), high=pytest.approx(453.333)),
-    )
+        Segment(strategy="both", first=453, low=453, high=453),
+    ]
 
 
 def test_one_strategy_may_win_from_the_first_call() -> None:

@@ -89,11 +89,14 @@ def test_all_of_the_explanation_is_there_when_asked_for(text: Callable[..., str]
     assert "with -vv" not in "".join(lines)
 
 
-def test_a_regression_that_there_was_no_time_to_confirm_says_so(text: Callable[..., str]) -> None:
+@pytest.mark.parametrize(("outcome", "metric"), [(Outcome.REGRESSED, "run"), (Outcome.NOT_FASTER, "")])
+def test_a_race_that_there_was_no_time_to_confirm_says_so(
+    text: Callable[..., str], outcome: Outcome, metric: str
+) -> None:
     unconfirmed = Finding(
-        outcome=Outcome.REGRESSED,
+        outcome=outcome,
         sentence="run regressed",
-        metric="run",
+        metric=metric,
         ratio=Ratio(estimate=1.22, low=1.2, high=1.24, rounds=20, seconds=1, decided=True),
     )
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome, Verdict
 from pytest_jitperf.judge.verdict import Evidence, judge
-from pytest_jitperf.measurement import Comparison, Environment, Measurement, Program, Ratio
+from pytest_jitperf.measurement import Comparison, Environment, Measurement, Program, Ratio, Settled
 from pytest_jitperf.plan import Plan
 from pytest_jitperf.settings import Settings, SetTolerance
 from pytest_jitperf.units import Tolerance
@@ -22,6 +22,7 @@ Record = Callable[..., Entry]
 MakeRatio = Callable[..., Ratio]
 
 MIB = 2**20
+OVER_A_MS = Settled(estimate=0.0012, low=0.0011, high=0.0013, rounds=20, seconds=0.1)
 SAME = Evidence(program=Comparison(same=True, how="fingerprint"))
 HELPER = "lib.f(x: f32[64])"
 OTHER = "lib.f(x: f32[8])"
@@ -129,15 +130,15 @@ def test_a_changed_environment_is_never_a_plain_ok(
     plan_for: PlanFor, measure: Measure, record: Record, environment: Environment
 ) -> None:
     measured = measure(
-        environment=replace(environment, xla_flags="--xla_cpu_foo=1"), exact={**measure().exact, "temp_bytes": 1024}
+        environment=replace(environment, xla_flags="--xla_cpu_foo=1"), exact={**measure().exact, "flops": 2000.0}
     )
 
     verdict = judge(plan_for(), measured, record(), SAME)
 
     assert words(verdict) == ["environment changed"]
     assert sentence(verdict) == (
-        "environment changed: XLA_FLAGS none -> --xla_cpu_foo=1; the program before XLA is the same, "
-        "but for temp memory 0 B -> 1 KiB, run 1.2 ms -> 1.2 ms on the same machine"
+        "environment changed: XLA_FLAGS none -> --xla_cpu_foo=1; the program before XLA is the same; today's XLA "
+        "changed its flops x2; recorded -> now, on this machine: run 1.2 ms -> 1.2 ms"
     )
     assert verdict.worst.short == "XLA_FLAGS none -> --xla_cpu_foo=1"
 
@@ -162,10 +163,11 @@ def test_an_upgrade_that_takes_more_memory_regresses_though_the_program_is_the_s
 
     assert words(verdict) == ["REGRESSED", "environment changed"]
     assert sentence(verdict) == "peak_bytes regressed: 8 MiB -> 24 MiB, x3.00, allowed 8.4 MiB"
-    assert verdict.why == (
-        "the program before XLA is the same, but for peak memory 8 MiB -> 24 MiB",
-        "the environment changed: jaxlib 0.10.2 -> 0.12.0",
+    assert verdict.why[:2] == (
+        "jaxlib 0.10.2 -> 0.12.0: the baseline's own program has it too, peak_bytes 8 MiB -> 24 MiB",
+        "not the code: the program before XLA is the same",
     )
+    assert verdict.moved == (sentence(verdict),)
 
 
 def test_a_wrong_result_is_said_beside_all_else_and_decides(
@@ -173,11 +175,13 @@ def test_a_wrong_result_is_said_beside_all_else_and_decides(
 ) -> None:
     plan = plan_for(run="1 ms", faster_than={"outer": {"eager": 2}})
 
-    verdict = judge(plan, measure(), record(), Evidence(wrong="leaf 0 differs by 0.5, allowed 1e-4"))
+    evidence = Evidence(wrong="leaf 0 differs by 0.5, allowed 1e-4", budgets={"run": OVER_A_MS})
+
+    verdict = judge(plan, measure(), record(), evidence)
 
     assert [(each.outcome, each.sentence) for each in verdict.findings if each.outcome is not Outcome.OK] == [
         (Outcome.WRONG_RESULT, "wrong result: leaf 0 differs by 0.5, allowed 1e-4"),
-        (Outcome.OVER_BUDGET, "run over budget: 1.2 ms, budget 1 ms"),
+        (Outcome.OVER_BUDGET, "run over budget: 1.2 ms (1.1 ms ... 1.3 ms), budget 1 ms"),
         (
             Outcome.NOT_MEASURED,
             "not measured: faster_than eager could not be raced: a wrong result is not raced",
@@ -197,7 +201,17 @@ def test_a_wrong_result_is_said_beside_all_else_and_decides(
     [
         ((1.5, 1.4, 1.6, True), "NOT FASTER", "not fast enough: x1.50 (x1.40 ... x1.60) as fast as eager, at least x2"),
         ((2.5, 2.4, 2.6, True), "ok", "fast enough: x2.50 (x2.40 ... x2.60) as fast as eager, at least x2 expected"),
-        ((1.5, 1.4, 1.6, False), "inconclusive", "faster_than eager inconclusive: x1.50 (x1.40 ... x1.60) as fast"),
+        (
+            (1.5, 1.4, 2.1, False),
+            "inconclusive",
+            "faster_than eager inconclusive: x1.50 (x1.40 ... x2.10) as fast as eager after 20 rounds in 1.5 s, "
+            "resolution +-40 %, at least x2 expected; --jitperf-max-time gives it more time",
+        ),
+        (
+            (1.996, 1.993, 1.998, True),
+            "NOT FASTER",
+            "not fast enough: x1.996 (x1.993 ... x1.998) as fast as eager, at least x2 expected",
+        ),
         ("eager does not run", "not measured", "not measured: faster_than eager could not be raced: eager does not"),
         (None, "not measured", "not measured: faster_than eager could not be raced: it was not raced"),
     ],
@@ -218,7 +232,7 @@ def test_faster_than_is_judged_by_the_whole_interval(
 def test_an_update_is_held_to_budgets_and_not_to_the_baseline(plan_for: PlanFor, measure: Measure) -> None:
     plan = plan_for(run="1 ms", settings=Settings(mode="update"))
 
-    verdict = judge(plan, measure(), None, Evidence())
+    verdict = judge(plan, measure(), None, Evidence(budgets={"run": OVER_A_MS}))
 
     assert words(verdict) == ["OVER BUDGET"]
     assert verdict.gated_by == "limits"
@@ -249,6 +263,49 @@ def test_names_and_order_of_inputs_are_no_change(
     plan_for: PlanFor, measure: Measure, record: Record, old: str, new: str
 ) -> None:
     assert words(judge(plan_for(), measure(inputs=new), record(inputs=old), SAME)) == ["ok (same program)"]
+
+
+UNREAD = "x: f32[8]; rest: f32[3]"
+
+
+@pytest.mark.parametrize(
+    ("old", "unused_before", "new", "unused"),
+    [
+        ("x: f32[8]", (), UNREAD, (1,)),
+        (UNREAD, (1,), "x: f32[8]", ()),
+        (UNREAD, (1,), "x: f32[8]; rest: f32[4]", (1,)),
+        (UNREAD, (1,), "y: f32[8]; other: i32[]; more: i32[]", (1, 2)),
+        (UNREAD, (1,), UNREAD, ()),
+        (UNREAD, (), UNREAD, (1,)),
+        ("n: static int #aa; x: f32[8]; rest: f32[3]", (1,), "n: static int #aa; x: f32[8]", ()),
+    ],
+    ids=["added", "removed", "another shape", "others", "read from now on", "no longer read", "beside a static one"],
+)
+def test_inputs_that_are_not_read_are_no_change(
+    plan_for: PlanFor,
+    measure: Measure,
+    record: Record,
+    old: str,
+    unused_before: tuple[int, ...],
+    new: str,
+    unused: tuple[int, ...],
+) -> None:
+    before, now = (text.removeprefix("n: static int #aa; ") for text in (old, new))
+    program = Program(fingerprint=None, inputs=now, unused=unused)
+    stored = StoredProgram(inputs="" if before == old else before, unused=unused_before)
+
+    verdict = judge(plan_for(), measure(inputs=new, program=program), record(inputs=old, program=stored), SAME)
+
+    assert words(verdict) == ["ok (same program)"]
+
+
+def test_an_input_that_is_read_now_and_has_another_shape_is_a_change(
+    plan_for: PlanFor, measure: Measure, record: Record
+) -> None:
+    measured = measure(inputs="x: f32[8]; rest: f32[4]", program=Program(fingerprint=None, inputs=""))
+    entry = record(inputs=UNREAD, program=StoredProgram(unused=(1,)))
+
+    assert judge(plan_for(), measured, entry, SAME).worst.short == "rest: f32[3] -> f32[4]"
 
 
 @pytest.mark.parametrize(
@@ -398,7 +455,7 @@ def test_a_confirmed_regression_names_both_times_the_interval_and_the_rule(
         rule="tolerance run=10 % (default)",
         short="run x1.20 (x1.18 ... x1.22)",
     )
-    assert (verdict.gated_by, verdict.why) == ("race", ("the program changed: nothing that is counted",))
+    assert (verdict.gated_by, verdict.why[0]) == ("race", "nothing that is counted of the program differs")
 
 
 @pytest.mark.parametrize(
@@ -500,12 +557,12 @@ def test_counts_are_judged_though_the_program_cannot_be_compared(
 def test_everything_that_applies_is_reported_and_run_time_heads_the_failures(
     plan_for: PlanFor, measure: Measure, record: Record, ratio: MakeRatio
 ) -> None:
-    plan = plan_for(compile="20 ms")
+    plan = plan_for(compile="1 ms")
     measured = measure(exact={"peak_bytes": 2**30, "constant_bytes": 0}, host={**measure().host, "launches": 2})
     xla = ratio(3, 2.9, 3.1)
     comparison = Comparison(same=False, run=ratio(2, 1.9, 2.1, confirmed=True), xla=xla, old_xla_seconds=0.04)
 
-    verdict = judge(plan, measured, record(), Evidence(program=comparison))
+    verdict = judge(plan, measured, record(), Evidence(program=comparison, budgets={"compile": OVER_A_MS}))
 
     assert [(each.outcome.value, each.metric) for each in verdict.failures] == [
         ("REGRESSED", "run"),
@@ -562,12 +619,14 @@ def test_an_environment_is_named_for_helpers_too(inner: Callable[..., Verdict], 
 def test_a_helper_is_raced_as_one_program_is_and_named(inner: Callable[..., Verdict], ratio: MakeRatio) -> None:
     verdict = inner({HELPER: Comparison(same=False, run=ratio(1.2, 1.18, 1.22, confirmed=True))})
 
-    assert (verdict.outcome, sentence(verdict), verdict.worst.short, verdict.gated_by) == (
+    assert (verdict.outcome, sentence(verdict), verdict.worst.short, verdict.worst.helper, verdict.gated_by) == (
         Outcome.REGRESSED,
         "helper f: run regressed: x1.20 (x1.18 ... x1.22), allowed x1.10",
         "f: run x1.20 (x1.18 ... x1.22)",
+        HELPER,
         "race",
     )
+    assert verdict.why[0] == "helper lib.f: nothing that is counted of the program differs"
 
 
 def test_two_signatures_of_a_helper_are_told_apart(inner: Callable[..., Verdict], ratio: MakeRatio) -> None:
@@ -617,6 +676,59 @@ def test_a_helper_that_has_vanished_is_named(inner: Callable[..., Verdict], now:
         f"not gated: helper {key} of the baseline was not called" for key in stored if key not in now
     }
     assert verdict.gated_by == "counts"
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("lib.g(x: f32[64])", "where g is f"),
+        ("other.f(x: f32[64])", "where f is lib.f"),
+        ("lib.f(x: f32[64], unread: f32[3])", ""),
+    ],
+)
+def test_a_renamed_helper_is_still_the_same(inner: Callable[..., Verdict], key: str, said: str) -> None:
+    verdict = inner({key: Comparison(same=True)}, {key: HELPED})
+
+    same = "the helper's program is the same as the baseline's"
+    assert (words(verdict), sentence(verdict)) == (["ok (same program)"], f"{same}, {said}" if said else same)
+
+
+def test_a_renamed_helper_that_changed_is_raced_and_held_to_its_memory(
+    inner: Callable[..., Verdict], ratio: MakeRatio
+) -> None:
+    changed = replace(HELPED, fingerprint="sha256:" + "c" * 64, exact={"peak_bytes": 2**20})
+    comparison = Comparison(same=False, run=ratio(1.2, 1.18, 1.22, confirmed=True))
+
+    verdict = inner({"lib.g(x: f32[64])": comparison}, {"lib.g(x: f32[64])": changed})
+
+    assert [each.sentence for each in verdict.findings if each.outcome is Outcome.REGRESSED] == [
+        "helper g (f in the baseline): peak_bytes regressed: 100 B -> 1 MiB, x10485.76, allowed 64.1 KiB",
+        "helper g (f in the baseline): run regressed: x1.20 (x1.18 ... x1.22), allowed x1.10",
+    ]
+
+
+def test_an_argument_more_is_no_change_where_all_that_python_drives_is_the_same(
+    inner: Callable[..., Verdict], ratio: MakeRatio
+) -> None:
+    more = "x: f32[64]; rest: f32[3]"
+    same = inner({HELPER: Comparison(same=True)}, inputs=more)
+    slower = inner({HELPER: Comparison(same=False, run=ratio(1.2, 1.18, 1.22, confirmed=True))}, inputs=more)
+    another_shape = inner({HELPER: Comparison(same=True)}, inputs="x: f32[65]; rest: f32[3]")
+
+    assert (words(same), words(slower), words(another_shape)) == (
+        ["ok (same program)"],
+        ["inputs changed"],
+        ["inputs changed"],
+    )
+    assert slower.worst.short == "rest: f32[3] is new"
+
+
+def test_a_helper_that_takes_something_else_now_says_so_once(inner: Callable[..., Verdict]) -> None:
+    verdict = inner({}, {OTHER: replace(HELPED, fingerprint=None)})
+
+    assert [each.sentence for each in verdict.findings if each.outcome is Outcome.NOT_GATED] == [
+        "helper f: not gated: lib.f is called with (x: f32[8]) now, and with (x: f32[64]) in the baseline"
+    ]
 
 
 def test_run_time_of_what_python_drives_is_shown_and_never_judged(inner: Callable[..., Verdict]) -> None:

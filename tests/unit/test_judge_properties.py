@@ -11,7 +11,7 @@ from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.judge.outcome import Effect, Outcome
 from pytest_jitperf.judge.strictness import effect_of
 from pytest_jitperf.judge.verdict import Evidence, input_changes, judge
-from pytest_jitperf.measurement import Comparison, Environment, Measurement, Program, Ratio, Sample
+from pytest_jitperf.measurement import Comparison, Environment, Measurement, Program, Ratio, Sample, Settled
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.plan import Plan
 from pytest_jitperf.report.failure import failure_text
@@ -30,6 +30,14 @@ RATIOS = st.builds(
     decided=st.booleans(),
     one_core=st.booleans(),
     confirmed=st.booleans(),
+)
+SETTLED = st.builds(
+    lambda three, **rest: Settled(estimate=sorted(three)[1], low=min(three), high=max(three), **rest),
+    st.tuples(SECONDS, SECONDS, SECONDS),
+    rounds=st.integers(1, 99),
+    seconds=SECONDS,
+    one_core=st.booleans(),
+    timed_out=st.booleans(),
 )
 ENVIRONMENTS = st.builds(
     Environment,
@@ -59,6 +67,7 @@ INPUTS = st.lists(
 KEYS = st.sampled_from(["lib.f(x: f32[8])", "lib.f(x: f32[4])", "lib.g(x: f32[8])"])
 PROGRAMS = st.builds(Program, fingerprint=st.none(), inputs=st.just(""), exact=PROGRAM_METRICS)
 STORED = st.builds(StoredProgram, exact=PROGRAM_METRICS)
+OPERATIONS = st.dictionaries(st.sampled_from(["dot", "add", "while", "custom-call lapack_spotrf_ffi"]), COUNTS)
 COMPARISONS = st.builds(
     Comparison,
     same=st.booleans(),
@@ -66,8 +75,9 @@ COMPARISONS = st.builds(
     xla=st.none() | RATIOS,
     cannot=st.sampled_from(["", "no program was stored"]),
     old_exact=PROGRAM_METRICS,
-    old_operations=st.dictionaries(st.sampled_from(["dot", "add"]), COUNTS),
-    new_operations=st.dictionaries(st.sampled_from(["dot", "add"]), COUNTS),
+    how=st.sampled_from(["fingerprint", "optimised"]),
+    old_operations=OPERATIONS,
+    new_operations=OPERATIONS,
     old_xla_seconds=st.none() | SECONDS,
 )
 ENTRIES = st.builds(
@@ -104,6 +114,7 @@ EVIDENCE = st.builds(
     wrong=st.sampled_from(["", "leaf 0 differs"]),
     retraces=st.just(("x: f32[8] -> f32[9]",)),
     trace_again=st.none() | RELATIVE,
+    budgets=st.dictionaries(st.just("run"), SETTLED),
 )
 STRATEGIES = st.sampled_from(["eager", "outer", "inner", "both", "mine"])
 MARKERS = st.fixed_dictionaries(
@@ -151,6 +162,8 @@ def test_every_verdict_has_a_word_a_sentence_a_text_and_an_effect(
     assert all(each.sentence and "None" not in each.sentence for each in verdict.findings)
     assert verdict.worst in verdict.findings
     assert verdict.failed == (effect_of(verdict, strict=False, missing="ok") is Effect.FAIL)
+    assert bool(verdict.why) == bool(verdict.moved)
+    assert all(verdict.why)
     text = failure_text(verdict, nodeid="t", strategy=strategy, measured=measured, where="f", verbose=True)
     assert text.isascii()
 

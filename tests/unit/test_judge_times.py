@@ -1,4 +1,4 @@
-"""Compile and trace time against the baseline, and budgets."""
+"""Compile and trace time against the baseline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pytest_jitperf.baseline.model import Entry
-from pytest_jitperf.judge.budgets import over_budget
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.ratios import largest_run_ratio
 from pytest_jitperf.judge.times import compile_ratio, stored_time, trace_growth
@@ -260,65 +259,3 @@ def test_a_stored_time_regresses_where_the_quartiles_are_apart_by_more_than_the_
     measured = measure(timed={"run": sample(*now)})
 
     assert only(stored_time(plan_for(), measured, record())).outcome is outcome
-
-
-# Budgets
-
-
-@pytest.mark.parametrize(
-    ("marker", "changes", "expected"),
-    [
-        ({"run": "1.2 ms"}, {}, []),
-        ({"run": "1.199999 ms"}, {}, ["inconclusive run inconclusive: 1.2 ms, budget 1.199999 ms, but it may be as "]),
-        ({"run": "1 ms"}, {}, ["OVER BUDGET run over budget: 1.2 ms, budget 1 ms"]),
-        ({"compile": "40 ms"}, {}, ["OVER BUDGET compile over budget: 50 ms, budget 40 ms"]),
-        ({"compile": "40 ms"}, {"compile_cpu": sample(0.03)}, ["inconclusive compile inconclusive: 50 ms, budget 40 "]),
-        ({"compile": "40 ms"}, {"compile_cpu": sample(0.2)}, ["OVER BUDGET compile over budget: 50 ms, budget 40 ms"]),
-        ({"budgets": {"outer": {"launches": 0}}}, {}, ["OVER BUDGET launches over budget: 1, budget 0"]),
-        ({"budgets": {"outer": {"launches": 1}}}, {}, []),
-        (
-            {"budgets": {"outer": {"leaves": 1}}},
-            {},
-            ["not measured leaves not measured, so its budget cannot be checked: strategy outer has no such number"],
-        ),
-    ],
-)
-def test_a_budget_is_broken_where_all_that_was_measured_is_over_it(
-    plan_for: PlanFor, measure: Measure, marker: Any, changes: Any, expected: list[str]
-) -> None:
-    measured = measure(timed={**measure().timed, **changes})
-
-    findings = over_budget(plan_for(**marker), measured, ())
-
-    said = [f"{each.outcome.value} {each.sentence}" for each in findings]
-    assert [text[: len(begin)] for text, begin in zip(said, expected, strict=True)] == expected
-
-
-def test_a_budget_of_compilations_names_what_compiled_again(plan_for: PlanFor, measure: Measure) -> None:
-    plan = plan_for(budgets={"outer": {"compilations": 1}})
-
-    finding = only(over_budget(plan, measure(host={"compilations": 2}), ("call 2: x: f32[8] -> f32[9]",)))
-
-    assert finding == Finding(
-        outcome=Outcome.OVER_BUDGET,
-        sentence="compilations over budget: 2, budget 1\n    call 2: x: f32[8] -> f32[9]",
-        metric="compilations",
-        new=2,
-        rule="budget compilations=1 (marker)",
-        short="compilations 2, budget 1",
-    )
-
-
-def test_a_budget_that_a_backend_cannot_be_held_to_gives_the_backends_reason(
-    plan_for: PlanFor, measure: Measure
-) -> None:
-    plan = plan_for(peak_bytes="1 MiB")
-
-    finding = only(
-        over_budget(plan, measure(exact={}, unavailable={"peak_bytes": "no statistics on this backend"}), ())
-    )
-
-    assert (finding.outcome, finding.sentence) == (
-        Outcome.NOT_MEASURED,
-        "peak_bytes not measured, so its budget cannot be checked: no statistics on this backend",
-    )

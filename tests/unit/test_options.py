@@ -52,6 +52,8 @@ def test_nothing_given_means_the_defaults() -> None:
         max_race_seconds=5.0,
         max_compile_seconds=120.0,
         baseline_dir="",
+        guide=False,
+        guide_file="",
     )
 
 
@@ -69,6 +71,8 @@ def test_every_option_of_the_command_line() -> None:
             "max_time": "2 s",
             "max_compile": "0s",
             "baseline_dir": "bench/base lines",
+            "guide": True,
+            "guide_file": "guide.md",
         }
     ) == Settings(
         mode="update",
@@ -88,6 +92,8 @@ def test_every_option_of_the_command_line() -> None:
         max_race_seconds=2.0,
         max_compile_seconds=0.0,
         baseline_dir="bench/base lines",
+        guide=True,
+        guide_file="guide.md",
     )
 
 
@@ -104,6 +110,8 @@ def test_every_key_of_the_ini_file() -> None:
             "max_time": "2 s",
             "max_compile": "1 min",
             "baseline_dir": "baselines",
+            "guide": True,
+            "guide_file": "guide.md",
         }
     ) == Settings(
         mode="disable",
@@ -120,6 +128,8 @@ def test_every_key_of_the_ini_file() -> None:
         max_race_seconds=2.0,
         max_compile_seconds=60.0,
         baseline_dir="baselines",
+        guide=True,
+        guide_file="guide.md",
     )
 
 
@@ -176,6 +186,7 @@ METRIC_NAMES = ", ".join(METRICS)
         ),
         ("missing", "fial", 'missing="fial" is not one of the policies; did you mean "fail"? Valid: ok, warn, fail'),
         ("baseline_dir", " ", 'baseline-dir=" " is empty; give PATH, or leave it out'),
+        ("guide_file", "", 'guide-file="" is empty; give PATH, or leave it out'),
         ("tolerance", [""], 'tolerance="" is empty; give METRIC=TOLERANCE,..., or leave it out'),
         ("tolerance", ["10%"], 'tolerance="10%" has "10%" without a metric; write run=10%,compile=25%'),
         (
@@ -327,8 +338,9 @@ def registered() -> SimpleNamespace:
 def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -> None:
     flags = ["update", "update-force", "prune", "disable", "strict", "stored-times"]
     valued = ["strategies", "devices", "tolerance", "missing", "max-time", "max-compile", "baseline-dir"]
+    guide = ["guide", "guide-file"]
 
-    assert list(registered.options) == [f"--jitperf-{each}" for each in [*flags, *valued]]
+    assert list(registered.options) == [f"--jitperf-{each}" for each in [*flags, *valued, *guide]]
     assert {name: key["type"] for name, key in registered.keys.items()} == {
         "jitperf_disable": "bool",
         "jitperf_strict": "bool",
@@ -340,6 +352,8 @@ def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -
         "jitperf_max_time": "string",
         "jitperf_max_compile": "string",
         "jitperf_baseline_dir": "string",
+        "jitperf_guide": "bool",
+        "jitperf_guide_file": "string",
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_jitperf.baseline.model import Entry, entry_from_measurement
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
-from pytest_jitperf.measurement import Measurement
+from pytest_jitperf.measurement import Measurement, Program
 from pytest_jitperf.row import Row, row_of, skipped_row
 from pytest_jitperf.trial import Tried
 
@@ -41,9 +41,17 @@ def tried(measured: Measurement, **changes: Any) -> Tried:
 
 
 def test_a_row_has_the_worst_word_the_numbers_and_the_key(measure: Callable[..., Measurement]) -> None:
-    measured = measure(notes=("it was jitted",), device="cpu:0", exact={"flops": 7.0}, host={"launches": 1})
+    measured = measure(
+        notes=("it was jitted",),
+        device="cpu:0",
+        exact={"flops": 7.0},
+        host={"launches": 1},
+        helpers={"m.f(f32[64])": Program(fingerprint=None, inputs="f32[64]")},
+    )
 
-    row = row_of(tried(measured), nodeid="t.py::test_step[64-outer]", baseline="/b.json", file="t.py")
+    row = row_of(
+        tried(measured), nodeid="t.py::test_step[64-outer]", baseline="/b.json", file="t.py", expected_calls=1_000
+    )
 
     assert row == Row(
         nodeid="t.py::test_step[64-outer]",
@@ -70,6 +78,9 @@ def test_a_row_has_the_worst_word_the_numbers_and_the_key(measure: Callable[...,
             "trace_cpu": 0.006,
             "lower_cpu": 0.004,
         },
+        timed=measured.timed,
+        helpers=("m.f(f32[64])",),
+        expected_calls=1_000,
         why=("the program changed",),
         notes=("it was jitted", "launches not gated"),
         moved=True,
@@ -91,6 +102,7 @@ def test_a_row_is_the_same_after_its_journey_and_holds_what_an_update_stores(
     arrived = Row.from_json(json.loads(json.dumps(row.to_json())))
 
     assert arrived.to_json() == row.to_json()
+    assert arrived.timed == measured.timed
     assert arrived.to_store() == recorded
     assert arrived.optimised == "digest"
 

@@ -16,7 +16,8 @@ from pytest_jitperf.strategies import Strategy
 from pytest_jitperf.units import Tolerance
 
 KEYWORDS = (
-    "strategies, inner, jit, devices, budgets, tolerance, faster_than, equal_results, rtol, atol, fail_on_improvement"
+    "strategies, inner, jit, devices, budgets, tolerance, faster_than, equal_results, rtol, atol, expected_calls, "
+    "fail_on_improvement"
 )
 METRIC_NAMES = ", ".join(METRICS)
 JIT_OPTIONS = (
@@ -252,7 +253,22 @@ def test_wrong_tolerance(value: object, expected: str) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ({"outer": 2.0}, 'faster_than["outer"]=2.0 is not a mapping; write faster_than["outer"]={"eager": 2.0}'),
+        (
+            {"outer": 2.5},
+            'faster_than["outer"]=2.5 names one strategy of two; write faster_than={"outer": {"eager": 2.5}}, the '
+            "faster one first",
+        ),
+        (
+            {"eager": 3},
+            'faster_than["eager"]=3 names one strategy of two; write faster_than={"outer": {"eager": 3}}, the '
+            "faster one first",
+        ),
+        (
+            {"inner": "3x"},
+            'faster_than["inner"]="3x" names one strategy of two; write faster_than={"inner": {"eager": 2.0}}, the '
+            "faster one first",
+        ),
+        (2.0, 'faster_than=2.0 is not a mapping; write faster_than={"outer": {"eager": 2.0}}'),
         ({"outer": {"eager": True}}, 'faster_than["outer"]["eager"]=True is not a factor but a bool; write 2.0'),
         ({"outer": {"eager": 0}}, 'faster_than["outer"]["eager"]=0 is not above 0; write 2.0'),
         ({"outer": {"eager": -2}}, 'faster_than["outer"]["eager"]=-2 is below zero; write 2.0'),

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_jitperf.judge.stats import ERROR, error_spent, median_interval, paired_interval, quartiles
+from pytest_jitperf.judge.stats import (
+    ERROR,
+    error_spent,
+    median_interval,
+    paired_interval,
+    quartiles,
+    serial_margin,
+    sides_sd,
+)
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
@@ -127,6 +135,46 @@ def test_paired_interval_holds_the_truth_as_often_as_promised_where_the_floor_is
     intervals = [paired_interval(row.tolist(), 0.03, 0.95) for row in draws[noise]]
     missed = sum(not low <= 0 <= high for _, low, high in intervals)
     assert missed <= 0.05 * 2000
+
+
+def stretch(values: list[float]) -> float:
+    """By what factor the margin widens an interval of 99.9 % of as many independent values."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    half_width = 3.29 * math.sqrt(math.pi / 2) / 1.349 * (high - low) / math.sqrt(len(values))
+    return 1 + serial_margin(values) / float(half_width)
+
+
+def test_values_that_hang_together_need_a_margin_as_large_as_their_ranks_allow() -> None:
+    """Three standard errors are 0.3 for 100 values; the most that is allowed for is 0.9, and the root of 19 is 4.36."""
+    ascending, alternating = [float(n) for n in range(100)], [0.0, 1.0] * 50
+    assert stretch(ascending) == pytest.approx(math.sqrt(19))
+    assert serial_margin(alternating) == 0.0
+    # Pairs of equal ranks, each pair unlike the next: half of the neighbours are equal, so that r is 0 (0.01) + 0.3.
+    assert stretch([0.0, 0.0, 1.0, 1.0] * 25) == pytest.approx(math.sqrt(1.31 / 0.69), abs=1e-3)
+
+
+def test_wild_values_need_no_margin() -> None:
+    """It is as large as the bulk of the values is wide, and depends on the ranks of the others alone."""
+    values = np.random.default_rng(5).normal(size=60)
+    wild = np.where(values > 1, values * 1e6, values)
+    assert serial_margin(wild.tolist()) == pytest.approx(serial_margin(values.tolist()))
+    assert serial_margin([0.1] * 20) == serial_margin([0.1]) == 0.0
+
+
+def test_of_few_values_little_is_known_about_how_they_hang_together() -> None:
+    """Within three standard errors of nothing: about sqrt((1 + 3 / sqrt(n)) / (1 - 3 / sqrt(n)))."""
+    rng = np.random.default_rng(5)
+    means = [np.mean([stretch(rng.normal(size=n).tolist()) for _ in range(200)]) for n in (15, 100, 900)]
+    assert means == pytest.approx([2.9, 1.35, 1.1], rel=0.04)
+
+
+def test_a_pair_varies_as_two_sides_would_that_have_nothing_in_common_until_there_are_eight() -> None:
+    """Standard deviations of 3 and 4 make 5, whatever the sides have in common."""
+    new, old = [0.0, 3.0, 6.0], [0.0, 4.0, 8.0]
+    assert sides_sd(new, old) == pytest.approx(5.0)
+    assert sides_sd([7.0], [1.0]) == 0.0
+    assert sides_sd([*new, *new, 1.0], [*old, *old, 1.0]) > 0
+    assert sides_sd([*new, *new, 1.0, 2.0], [*old, *old, 1.0, 2.0]) == 0.0
 
 
 def test_error_spent_over_all_looks_is_the_whole_error_and_no_more() -> None:

@@ -49,11 +49,28 @@ def test_strategies_stand_in_one_order_with_numbers_verdict_and_note(four: list[
           inner      38 ms  541 us          32   ok (same program)
           both       40 ms  366 us           1   REGRESSED
               run x1.22 (x1.20 ... x1.24); same program as outer
+          guide  outer from the first call (both alike within noise; eager starts 55 ms
+                 later; inner runs x1.48 as long)
         """)
     assert count_line(four, 0, update=False) == [
         "4 measured, 3 gated (1 same program, 2 raced), 1 reference, 0 without a",
         "baseline, 2 failed",
     ]
+
+
+def test_what_was_compiled_stands_below_a_strategy_where_more_is_wanted(row: MakeRow) -> None:
+    compiled = (
+        "over 2 inputs: step traced 2, lowered 2, compiled 2",
+        "input 2: step, batch['images']: f32[8,28,28] -> f32[9,28,28] (pad or bucket the shapes)",
+    )
+    rows = [row(strategy="outer", compile=0.041, run=0.000367, compiled=compiled)]
+    below = table(rows, verbose=True)[3:]
+    assert below == [
+        "      over 2 inputs: step traced 2, lowered 2, compiled 2",
+        "      input 2: step, batch['images']: f32[8,28,28] -> f32[9,28,28] (pad or",
+        "        bucket the shapes)",
+    ]
+    assert table(rows) == table(rows, verbose=True)[:3]
 
 
 def test_tests_measurements_and_kinds_of_device_stand_apart(row: MakeRow) -> None:
@@ -75,6 +92,7 @@ def test_tests_measurements_and_kinds_of_device_stand_apart(row: MakeRow) -> Non
                    compile     run    launches
           outer      41 ms  367 us           1   ok
           remat      41 ms  367 us           1   ok
+          guide  outer and remat cannot be told apart
         tests/test_step.py::test_a / second  (cpu)
                    compile     run    launches
           outer      41 ms  367 us           1   ok
@@ -100,7 +118,27 @@ def test_devices_of_one_kind_are_told_apart_and_are_not_each_others_twins(row: M
           outer gpu:0      41 ms  367 us           1   ok
           both gpu:0       41 ms  367 us           1   ok   same program as outer
           both gpu:1       41 ms  367 us           1   ok
+          guide gpu:0  outer and both cannot be told apart
         """)
+
+
+def test_the_guide_recommends_for_the_calls_that_the_marker_expects(row: MakeRow) -> None:
+    rows = [
+        row(strategy="eager", compile=0.02, run=0.005, expected_calls=20_000),
+        row(strategy="outer", compile=0.10, run=0.001, expected_calls=20_000),
+    ]
+
+    assert table(rows)[-2:] == [
+        "  guide  eager up to 20 +-3 calls, from there outer",
+        "         for 20,000 calls: outer, 20 s in all (eager 100 s)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"outcome": "WRONG RESULT", "failed": True}, {"run": None, "compile": None, "outcome": "not measured"}]
+)
+def test_where_one_strategy_is_left_there_is_no_guide(row: MakeRow, changes: dict[str, object]) -> None:
+    assert len(table([row(strategy="eager"), row(**changes)])) == 4
 
 
 def test_long_notes_are_wrapped_and_names_stay_as_they_are(row: MakeRow) -> None:

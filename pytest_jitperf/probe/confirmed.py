@@ -1,0 +1,124 @@
+"""A verdict on run time that does not hang on the luck of two executables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_jitperf.measurement import Ratio
+
+from .block import Side
+from .clock import CLOCKS, Clocks
+from .contender import Contender
+from .fresh import EXECUTABLES_DIFFER, race_afresh
+from .race import Pin, race
+
+__all__ = ["ConfirmedRace"]
+
+# Smaller limits are within what executables of one program differ by: a single pair of them proves nothing there.
+_SMALL_LIMIT = 1.03
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmedRace:
+    """Races programs, and compiles them anew where that can change the verdict.
+
+    Attributes:
+        limit: Ratio of run time that is still allowed.
+        max_seconds: Wall seconds for one race.
+        block: Waits for the result of a call.
+        rng: Draws orders.
+        pin: Pins the process to one core; None for programs that run on an accelerator.
+        afresh: Compiles a contender anew, where that can be.
+        may_compile: Whether there is time for that.
+        progress: Told what is going on.
+        clocks: Tell the time.
+    """
+
+    limit: float
+    max_seconds: float
+    block: Callable[[Any], None]
+    rng: random.Random
+    pin: Pin | None
+    afresh: Callable[[Contender], Contender]
+    may_compile: Callable[[], bool]
+    progress: Callable[[str], None]
+    clocks: Clocks = CLOCKS
+
+    def run(self, new: Contender, old: Contender) -> tuple[Ratio, str]:
+        """Races two contenders that have been called before.
+
+        A regression is believed only when fresh executables show it too. Where the limit is so small that the luck of
+        the executables decides, or where fresh ones contradict the first, the verdict rests on several pairs of them
+        (`race_afresh`); but for what is slower by more than luck can explain.
+
+        Returns:
+            The ratio new / old, and what was left out for lack of time to compile; empty where nothing was.
+        """
+        luck = EXECUTABLES_DIFFER if round(self.limit, 9) < _SMALL_LIMIT else 1.0
+        limit = self.limit * luck
+        ratio = self._race(new, old, limit)
+        regressed = _is_above(ratio, limit)
+        if not regressed and (luck == 1 or (ratio.decided and ratio.high < self.limit / luck)):
+            return ratio, ""
+        if regressed and not self.may_compile():
+            return ratio, "confirmation with fresh executables (max-compile)"
+        known, seconds = ratio.estimate, ratio.seconds
+        if regressed:
+            again = self._race(*self._pair(new, old), limit)
+            # The first pair no longer counts: it is here for being slow.
+            known, seconds = again.estimate, seconds + again.seconds
+            if _is_above(again, limit):
+                rounds = ratio.rounds + again.rounds
+                return replace(again, rounds=rounds, seconds=seconds, executables=2, confirmed=True), ""
+        several = self._several(new, old, known)
+        cut = "" if several.decided or self.may_compile() else "further fresh executables (max-compile)"
+        return replace(
+            several,
+            seconds=seconds + several.seconds,
+            confirmed=_is_above(several, self.limit),
+            first=ratio.estimate if regressed else None,
+        ), cut
+
+    def _race(self, new: Contender, old: Contender, limit: float) -> Ratio:
+        return race(
+            new.side(),
+            old.side(),
+            limit=limit,
+            max_seconds=self.max_seconds,
+            block=self.block,
+            rng=self.rng,
+            progress=self.progress,
+            clocks=self.clocks,
+            pin=self.pin,
+        )
+
+    def _several(self, new: Contender, old: Contender, known: float) -> Ratio:
+        def pair() -> tuple[Side, Side]:
+            fresh_new, fresh_old = self._pair(new, old)
+            return fresh_new.side(), fresh_old.side()
+
+        return race_afresh(
+            pair,
+            known=[known],
+            limit=self.limit,
+            max_seconds=self.max_seconds,
+            may_compile=self.may_compile,
+            block=self.block,
+            rng=self.rng,
+            progress=self.progress,
+            clocks=self.clocks,
+        )
+
+    def _pair(self, new: Contender, old: Contender) -> tuple[Contender, Contender]:
+        """Both anew, and called once: what a first call does besides is not the point."""
+        fresh_new, fresh_old = self.afresh(new), self.afresh(old)
+        self.block(fresh_new.result())
+        self.block(fresh_old.result())
+        return fresh_new, fresh_old
+
+
+def _is_above(ratio: Ratio, limit: float) -> bool:
+    return ratio.decided and ratio.low > limit

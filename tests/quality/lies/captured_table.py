@@ -1,0 +1,23 @@
+"""A captured table sets a trip count, and its values grow tenfold; optimised programs do not show them."""
+
+import os
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+CHANGED = "CHANGED" in os.environ
+RIGHT = "REGRESSED: run regressed: *"
+
+TABLE = np.arange(32, dtype=np.int32) + (30_000 if CHANGED else 3000)
+
+
+def f(x: Any, n: Any) -> Any:
+    return jax.lax.fori_loop(0, jnp.asarray(TABLE)[n], lambda _, y: y * 0.999 + 0.1, x)
+
+
+@pytest.mark.jitperf(strategies=["outer"])
+def test_lie(jitperf: Any) -> None:
+    jitperf(f, jnp.ones(64), jnp.int32(3))

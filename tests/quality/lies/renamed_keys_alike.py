@@ -1,0 +1,22 @@
+"""Both keys are renamed, and the results are equal whichever leaf is taken for which."""
+
+import os
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+CHANGED = "CHANGED" in os.environ
+RIGHT = "not gated: not gated: arguments were renamed and cannot be paired with the stored program's"
+
+LR, N = ("rate", "count") if CHANGED else ("lr", "n")
+
+
+def f(p: Any) -> Any:
+    return jax.lax.fori_loop(0, p[N].astype(int), lambda _, y: y * 0.5 + 0 * p[LR], jnp.zeros(64))
+
+
+@pytest.mark.jitperf(strategies=["outer"])
+def test_lie(jitperf: Any) -> None:
+    jitperf(f, {LR: jnp.float32(1.0), N: jnp.float32(1000.0)})

@@ -1,0 +1,110 @@
+"""What is told of nested jit: this run's numbers in whole sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_jitperf.measurement import Sample
+from pytest_jitperf.report.grouping import groups
+from pytest_jitperf.report.guide import advise
+from pytest_jitperf.report.nested import nested_facts
+from pytest_jitperf.row import Row
+
+MakeRow = Callable[..., Row]
+SAME = "both and outer are the same optimised program: no call of a jitted helper is left in it, so the two run alike"
+
+
+def once(seconds: float) -> Sample:
+    return Sample(median=seconds, low=seconds, high=seconds, rounds=1)
+
+
+@pytest.fixture(name="facts")
+def facts_on(row: MakeRow) -> Callable[..., tuple[str, ...]]:
+    """Facts on strategies by their costs: start, run, trace and lower in seconds, and what else a row has."""
+
+    def make(**strategies: dict[str, Any]) -> tuple[str, ...]:
+        rows = []
+        for name, given in strategies.items():
+            costs = dict(given)
+            phases = {"compile": "start", "run": "run", "trace_cpu": "trace", "lower_cpu": "lower"}
+            timed = {phase: once(costs.pop(key)) for phase, key in phases.items() if key in costs}
+            rows.append(row(strategy=name, timed=timed, **costs))
+        [advice] = advise(groups(rows)[0])
+        return nested_facts(advice)
+
+    return make
+
+
+EAGER = {"start": 0.59, "run": 98e-3, "launches": 2_100}
+OUTER = {"start": 2.14, "run": 1.3e-3, "trace": 0.271, "lower": 0.119, "optimised": "p", "launches": 1}
+BOTH = {"start": 1.55, "run": 1.3e-3, "trace": 0.019, "lower": 0.030, "optimised": "p", "launches": 1}
+INNER = {"start": 0.19, "run": 4.3e-3, "launches": 300, "helpers": ("lib.block(f32[16,16])",)}
+
+
+def test_a_helper_that_is_called_many_times(facts: Callable[..., tuple[str, ...]]) -> None:
+    assert facts(eager=EAGER, outer=OUTER, inner=INNER, both=BOTH) == (
+        SAME,
+        "both takes 49 ms of CPU time to trace and lower, outer 390 ms: a jitted helper is traced and lowered once for "
+        "each shape, and then called",
+        "inner launches 300 programs in each call, eager 2,100, both 1: under an outer jit no helper is dispatched",
+        "inner is right here up to 450 +-50 calls: it starts 2 s sooner than outer; lib.block is compiled once for "
+        "each shape (1 program) and used again",
+    )
+
+
+def test_a_helper_that_is_not_worth_its_jit(facts: Callable[..., tuple[str, ...]]) -> None:
+    outer = {**OUTER, "start": 0.04, "trace": 0.005, "lower": 0.002}
+    both = {**BOTH, "start": 0.04, "trace": 0.008, "lower": 0.003}
+
+    assert facts(outer=outer, inner=INNER, both=both) == (
+        SAME,
+        "both takes 11 ms of CPU time to trace and lower, outer 7 ms: the helpers are too small, or too seldom called "
+        "with the same shapes, for their jit to save anything here",
+        "inner launches 300 programs in each call, both 1: under an outer jit no helper is dispatched",
+        "inner would be right where outer compiles long and the helpers are called many times with the same shapes; "
+        "here outer compiles in 40 ms, inner in 190 ms",
+    )
+
+
+def test_trace_times_that_a_repeat_may_reach_are_alike(facts: Callable[..., tuple[str, ...]]) -> None:
+    both = {**BOTH, "trace": 0.260, "lower": 0.110}
+    assert facts(outer=OUTER, both=both)[1] == (
+        "both and outer take as long to trace and lower (370 ms and 390 ms of CPU time)"
+    )
+
+
+def test_programs_that_differ_are_told_by_what_differs(facts: Callable[..., tuple[str, ...]]) -> None:
+    outer = {**OUTER, "metrics": {"hlo_ops": 120.0, "fusions": 3.0, "temp_bytes": 0.0, "flops": 9.0}}
+    both = {**BOTH, "optimised": "q", "metrics": {"hlo_ops": 131.0, "fusions": 3.0, "temp_bytes": 4096.0}}
+
+    assert facts(outer=outer, both=both)[0] == (
+        "both and outer are not the same optimised program: hlo_ops 131 against 120, temp_bytes 4 KiB against 0 B"
+    )
+    assert facts(outer=outer, both={**outer, "optimised": "q"})[0] == (
+        "both and outer are not the same optimised program, though hlo_ops, fusions, custom_calls, flops and "
+        "temp_bytes are equal"
+    )
+
+
+def test_inner_may_be_right_for_ever_and_have_many_helpers(facts: Callable[..., tuple[str, ...]]) -> None:
+    helpers = ("a.f(f32[2])", "a.f(f32[3])", "a.g(f32[2])")
+    fast = {**INNER, "run": 1.0e-3, "helpers": helpers}
+    assert facts(outer=OUTER, inner=fast)[-1] == (
+        "inner is right here however often it is called: it starts 2 s sooner than outer; a.f and a.g are compiled "
+        "once for each shape (3 programs) and used again"
+    )
+    many = {**fast, "helpers": tuple(f"a.f{n}(f32[2])" for n in range(4))}
+    assert facts(outer=OUTER, inner=many)[-1].endswith(
+        "; 4 helpers are compiled once for each shape (4 programs) and used again"
+    )
+
+
+def test_what_was_not_measured_is_not_told(facts: Callable[..., tuple[str, ...]]) -> None:
+    assert facts(eager=EAGER, outer=OUTER) == ()
+    assert facts(outer={**OUTER, "optimised": ""}, both=BOTH)[0].startswith("both takes ")
+    driven = {"start": 1.0, "run": 1e-3, "optimised": "", "launches": None}
+    assert facts(outer=driven, both=driven) == ()
+    assert facts(eager=EAGER, inner={**INNER, "launches": None}) == ()
