@@ -231,7 +231,8 @@ class Comparison:
 
     Attributes:
         same: Whether both are the same program (fingerprint, or optimised program and constants).
-        how: Which evidence said so: ``"fingerprint"``, ``"optimised"`` or ``""``.
+        how: Which evidence said so: ``"fingerprint"``, ``"optimised"`` or ``""``. Where they are not the same,
+            ``"fingerprint"`` says that only the call is another one, by the number of leaves that it hands over.
         run: Raced ratio of run time, or None.
         xla: Paired ratio of compile CPU time, or None.
         cannot: Why the two could not be compared or raced; empty where they were.

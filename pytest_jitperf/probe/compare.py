@@ -92,7 +92,8 @@ def _compare(
     new: FlatProgram | None, why_not_exported: str, subject: Subject, stored: Stored, contest: Contest
 ) -> Comparison:
     before, now = (len(parse_text(text)) for text in (stored.inputs, new.inputs if new is not None else ""))
-    more_leaves = now > _MORE_SHARE * before and now - before > _MORE_LEAVES
+    # Those added for a race are on one device.
+    more_leaves = now > _MORE_SHARE * before and now - before > _MORE_LEAVES and _on_one_device(new)
     known = new is not None and stored.fingerprint == new.fingerprint
     if known and not more_leaves:
         return Comparison(same=True, how="fingerprint")
@@ -118,6 +119,10 @@ def _compare(
             new, old = new.with_leaves(now), old.with_leaves(before)
         found = contest.decide(new, why_not_exported, old, ambiguous=ambiguous)
         return replace(found, how="fingerprint") if same else found
+
+
+def _on_one_device(program: FlatProgram | None) -> bool:
+    return program is not None and program.exported.nr_devices == 1
 
 
 def _old(new: FlatProgram | None, subject: Subject, stored: Stored) -> tuple[FlatProgram, bool]:

@@ -76,6 +76,10 @@ class Contest:
         """Wall seconds that may still go into extra compiling."""
         return self.effort.compile_seconds - self.compiling_seconds
 
+    def _may_compile_a_pair(self) -> bool:
+        """Whether both sides can be compiled once more in the time left, going by what a compilation has taken."""
+        return self.compile_seconds_left() > 2 * self.compiling_seconds / max(self.compiles, 1)
+
     def _compiled(self, build: Callable[[], _C]) -> _C:
         """Builds a contender on this comparison's account."""
         start = clock.perf_counter_ns()
@@ -152,7 +156,7 @@ class Contest:
             rng=self.effort.random,
             pin=one_core if self.subject.device.platform == "cpu" else None,
             afresh=lambda each: each if isinstance(each, Live) else self._compiled(each.fresh),
-            may_compile=lambda: self.compile_seconds_left() > 0,
+            may_compile=self._may_compile_a_pair,
             progress=self.progress,
         )
         with self.lock.held():

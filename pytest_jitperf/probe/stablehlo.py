@@ -28,7 +28,9 @@ def canonical_module(module: Any) -> str:
         module: ``Lowered.compiler_ir("stablehlo")``.
     """
     reader = _Reader(module)
-    return "\n".join((_attributes(module.operation), *reader.others, canonical(reader.entry())))
+    text = "\n".join((_attributes(module.operation), *reader.others, canonical(reader.entry())))
+    # Values that are kept outside the operations, where MLIR does that, are to be seen in the whole alone.
+    return f"{text}\n{module}" if "dense_resource<" in text else text
 
 
 def results_of(module: Any) -> tuple[str, ...]:

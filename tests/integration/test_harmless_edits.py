@@ -116,7 +116,9 @@ def test_arguments_that_nothing_reads_are_no_change(project: Any) -> None:
     project.write_tests(TESTS.replace("library.g, X", "library.g, jnp.ones(3), X"))
     assert_all_the_same(project)
     result = project.quick_run("--jitperf-update")
-    result.stdout.fnmatch_lines(["  test_g / outer / cpu:", "    inputs x: f32[[]8]; *-> rest: f32[[]3]; x: f32[[]8]; *"])
+    result.stdout.fnmatch_lines(
+        ["  test_g / outer / cpu:", "    inputs x: f32[[]8]; *-> rest: f32[[]3]; x: f32[[]8]; *"]
+    )
     (old,), (new,) = (entries["test_g / main / outer"].values() for entries in (before, project.entries()))
     assert new["program"] == {**old["program"], "unused": [0]}
     assert new["exact"] == old["exact"]
@@ -135,3 +137,25 @@ def test_a_renamed_helper_that_became_dearer_is_found(project: Any) -> None:
     project.write_tests(TESTS.replace("library.f", "library.wave").replace("X, 2.0", "jnp.ones(40_000), 2.0"))
     result = project.quick_run("-k", "inner")
     project.assert_messages(result, {"test_g[inner]": "helper wave (f in the baseline): run regressed: *"})
+
+
+def test_many_more_arguments_cost_time_though_nothing_reads_them(project: Any) -> None:
+    def written(count: int) -> str:
+        return f"""
+        @pytest.mark.jitperf(strategies=["outer"], tolerance={{"compile": "1000 %"}})
+        def test_sum(jitperf):
+            jitperf(lambda d: d["x"] + d["y"], {{"x": X, "y": X, **{{f"k{{n}}": X for n in range({count})}}}})
+        """
+
+    project.write_tests(written(1))
+    project.record()
+    project.write_tests(written(301))
+    result = project.quick_run()
+    project.assert_messages(
+        result,
+        {
+            "test_sum[outer]": "run regressed: *\n"
+            "  why   the program is the same: what costs more is to hand over the leaves of its arguments\n"
+            "  why   on the host: *leaves 3 -> 303\n*"
+        },
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -80,6 +82,24 @@ def test_a_regression_is_confirmed_with_fresh_executables(measured: Measured, st
     assert hurried.run is not None
     assert (hurried.run.confirmed, hurried.compiles) == (False, 2)
     assert hurried.cut == "confirmation with fresh executables (max-compile)"
+
+
+@pytest.mark.parametrize(("seconds", "confirmed"), [(120.0, False), (200.0, True)])
+def test_a_confirmation_that_does_not_fit_in_the_time_is_not_begun(
+    measured: Measured,
+    stored: Make,
+    compared: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    confirmed: bool,
+) -> None:
+    """Two compilations of 40 s each are behind it, and it takes two more."""
+    new, known = measured(other, X), stored(measured(f, X))
+    clock = SimpleNamespace(perf_counter_ns=itertools.count(0, 40 * 10**9).__next__)
+    monkeypatch.setattr("pytest_jitperf.probe.contest.clock", clock)
+    found = compared(new, known, run_limit=1e-4, compile_seconds=seconds)
+    assert found.run is not None
+    assert (found.run.confirmed, found.compiles) == (confirmed, 4 if confirmed else 2)
 
 
 def test_a_cpu_clock_that_is_too_coarse_for_compiling_leaves_the_race_its_verdict(

@@ -158,6 +158,12 @@ def test_both_orders_occur_and_each_block_has_its_own_warm_calls(machine: Machin
     }
 
 
+@pytest.mark.parametrize(("seconds", "calls"), [(3e-4, 7), (4e-4, 5)])
+def test_short_blocks_have_five_timings_and_longer_ones_three(machine: Machine, seconds: float, calls: int) -> None:
+    machine.race(machine.side("new", seconds), machine.side("old", seconds))
+    assert len(machine.log) == 2 * 2 + 14 * 2 * calls
+
+
 def test_the_first_calls_of_a_block_are_not_timed(machine: Machine) -> None:
     """After the other side's turn a call is four times as slow, twice."""
 

@@ -10,7 +10,9 @@ import pytest
 from scipy.special import bdtr
 
 from pytest_jitperf.judge.stats import ERROR
-from simulation import MACHINES, RUN_LIMIT, TRIALS, Trial, Verdicts, upper_bound, whole_races
+from rulemath import Verdicts, upper_bound
+from trials import RUN_LIMIT, TRIALS, Trial
+from wholeraces import MACHINES, whole_races
 
 RACES = 2000
 RULES = {trial.title: trial for trial in TRIALS}
