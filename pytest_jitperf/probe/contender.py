@@ -89,11 +89,6 @@ class Live:
         """See Contender; it is compiled once."""
         return self
 
-    def called(self) -> Live:
-        """The same after a call, which compiles it where the caches have been emptied since it was measured."""
-        self.subject.wait(self.result())
-        return self
-
     def side(self) -> Side:
         """See Contender."""
         return self.subject.side()

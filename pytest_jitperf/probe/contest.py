@@ -143,11 +143,8 @@ class Contest:
         del result
         if self.effort.run_limit is None:
             return found
-        # As the old one was: what a first call does besides is not the point.
-        if isinstance(new, Live):
-            new = self._compiled(new.called)
-        else:
-            self.subject.wait(new.result())
+        # As the old one was: what a first call does besides, such as compiling what was forgotten, is not the point.
+        self.subject.wait(new.result())
         self.progress("racing the baseline's program")
         racing = ConfirmedRace(
             limit=self.effort.run_limit,

@@ -43,6 +43,8 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
     parts.inputs = text_of(named)
     parts.host["leaves"] = len(inputs.leaves)
 
+    # First, since it empties the caches: whatever calls the jit later should find it compiled.
+    unit = relative_unit(lock)
     with lock.held(), collector_off():
         stages, counted, log = first_stages(jitted, inputs.args, inputs.kwargs, record=record)
     parts.add_calls("trace_calls", counted.calls, counted.missing)
@@ -85,8 +87,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
         program = parts.add_flat("", flat, {})
     program = replace(program, optimised=program_digest(optimised_text(stages.compiled)))
     parts.program = described(program, costs)
-    # Last, since it empties the caches that the warm calls needed.
-    parts.add_stages(rounds, relative_unit(lock))
+    parts.add_stages(rounds, unit)
     return parts, result
 
 

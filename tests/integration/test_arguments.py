@@ -32,7 +32,7 @@ def test_made(jitperf):
     MADE.clear()
     y = jitperf.measure(library.g, make_args=make)
     assert jnp.allclose(y, library.g(jnp.full(8, 2.0)))
-    assert len(MADE) > 10
+    assert len(MADE) > 4
 
 @pytest.mark.jitperf(strategies=["outer"], compilations=1)
 def test_inputs(jitperf):

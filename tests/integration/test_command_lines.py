@@ -32,7 +32,8 @@ def test_quiet_and_loud_runs_record_the_same(project: Any, options: tuple[str, .
     project.write_tests(TESTS)
     result = project.quick_run("--jitperf-update", *options)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert ("over budget" in result.stdout.str()) == ("--tb=no" not in options and "--no-summary" not in options)
+    # Without a traceback the short summary still says what failed.
+    assert ("over budget" in result.stdout.str()) == ("--no-summary" not in options)
     assert list(project.entries()) == ["test_good / main / outer"]
 
 

@@ -103,7 +103,7 @@ def test_other_names_change_names_alone(project: Any) -> None:
     renamed = project.entries()
     for name, entry in before.items():
         (old,), (new,) = entry.values(), renamed[name].values()
-        names = {"inputs": "points: f32[8]; factor: weak f32[]"}
+        names: dict[str, Any] = {"inputs": "points: f32[8]; factor: weak f32[]"}
         if "helpers" in old:
             ((_, helper),) = old["helpers"].items()
             names["helpers"] = {"library.wave(f32[8])": {**helper, "inputs": "values: f32[8]"}}

@@ -177,7 +177,7 @@ def test_a_program_that_calls_back_is_never_the_same(measured: Measured, stored:
     assert compared(new, stored(new, missing=why)).cannot == why
 
     found = compared(new, stored(measured(f, X)), compile_limit=1.25)
-    assert (found.same, found.compiles) == (False, 2)
+    assert (found.same, found.compiles) == (False, 1)
     assert found.run is not None  # as it is, against the stored one built again
     assert found.cannot == f"compile time is not compared: {why}"
 
@@ -185,8 +185,9 @@ def test_a_program_that_calls_back_is_never_the_same(measured: Measured, stored:
 def test_what_calls_back_is_compiled_again_before_its_race_and_not_in_it(
     measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Measuring has emptied the caches; a compilation would count as the time of a call."""
+    """A compilation would count as the time of a call."""
     new, old = measured(through_python, X), stored(measured(f, X))
+    jax.clear_caches()
     logs: list[CompileLog] = []
     race = ConfirmedRace.run
 

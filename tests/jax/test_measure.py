@@ -61,7 +61,7 @@ def test_the_four_strategies_side_by_side(measured: Callable[..., Probed]) -> No
     assert outer is not None
     assert both is not None
     assert outer.optimised == both.optimised
-    assert outer.fingerprint != both.fingerprint
+    assert outer.fingerprint == both.fingerprint  # XLA puts the helper in the place of its calls
     np.testing.assert_array_equal(found["outer"].result, found["both"].result)
     np.testing.assert_array_equal(found["eager"].result, g(X))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.probe.compilelog import compile_log
 from pytest_jitperf.probe.measure import Probed
 from pytest_jitperf.probe.onejit import relative_again
 
@@ -62,6 +63,13 @@ def test_a_baseline_is_worth_a_few_cold_samples(measured: Callable[..., Probed])
     recorded = measured(f, X, record=True).measurement
     assert 1 < recorded.timed["trace"].rounds <= 5
     assert recorded.timed["compile"].rounds == recorded.timed["xla_cpu"].rounds == recorded.timed["trace"].rounds
+
+
+def test_whatever_comes_after_a_measurement_finds_the_program_compiled(measured: Callable[..., Probed]) -> None:
+    probed = measured(f, X)
+    with compile_log() as log:
+        probed.subject.call(probed.subject.prepare())
+    assert log.user == []
 
 
 def test_what_is_compiled_while_tracing_is_counted_once(measured: Callable[..., Probed]) -> None:

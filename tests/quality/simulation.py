@@ -6,8 +6,8 @@ Simulated machines, real rules. For each rule and each kind of noise, races are 
 where every verdict is wrong; with unchanged code; and with a planted regression. An achieved error is printed with its
 95 % upper bound (Clopper and Pearson); "decided" is the share of the other verdicts that are not ``inconclusive``.
 
-The arithmetic of many races at once is done with arrays (``rulemath.py``). A sample of each cell's races is run through the
-package's own functions as well, and the command ends with an error where they say something else.
+The arithmetic of many races at once is done with arrays (``rulemath.py``). A sample of each cell's races is run
+through the package's own functions as well, and the command ends with an error where they say something else.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> int:
         rows = [trial.row(noise, arguments.races, arguments.seed, checked=8) for noise in trial.noises]
         print(tabulate(rows, headers=trial.headers(), disable_numparse=True), end="\n\n", flush=True)
     headers = [
-        "whole races of 1 ms calls, %",
+        "whole races of 1 ms calls (%)",
         "races",
         "x1.10: any verdict (1/4 of them)",
         "x1.00: slower",

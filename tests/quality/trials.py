@@ -80,7 +80,7 @@ class Trial:
     def headers(self) -> list[str]:
         limit, planted = math.exp(self.limit), math.exp(self.planted)
         return [
-            f"{self.title}, %",
+            f"{self.title} (%)",
             "races",
             f"x{limit:.2f}: any verdict",
             "x1.00: slower",
@@ -162,6 +162,6 @@ TRIALS = (
     _few("3 rounds", 3, 3),
     _compiles("cheap compiles", 3, paired._CHEAP_DF, 1000.0),
     _compiles("dear compiles", 1, paired._DEAR_DF, 60.0),
-    _executables("executables, 0.9 %", 0.009 / math.sqrt(2)),
-    _executables("executables, 0.3 %", 0.003 / math.sqrt(2)),
+    _executables("fresh pairs, sd 0.9 %", 0.009 / math.sqrt(2)),
+    _executables("fresh pairs, sd 0.3 %", 0.003 / math.sqrt(2)),
 )

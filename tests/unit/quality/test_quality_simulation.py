@@ -30,7 +30,7 @@ CELLS = [
     (title, noise)
     for title, trial in RULES.items()
     for noise in trial.noises
-    if title not in ("dear compiles", "executables, 0.3 %")
+    if title not in ("dear compiles", "fresh pairs, sd 0.3 %")
 ]
 
 
