@@ -67,9 +67,9 @@ def test_a_baseline_is_worth_a_few_cold_samples(measured: Callable[..., Probed])
 
 def test_whatever_comes_after_a_measurement_finds_the_program_compiled(measured: Callable[..., Probed]) -> None:
     probed = measured(f, X)
-    with compile_log() as log:
+    with probed.subject.active(), compile_log() as log:
         probed.subject.call(probed.subject.prepare())
-    assert log.user == []
+    assert (log.user, log.primitives) == ([], [])
 
 
 def test_what_is_compiled_while_tracing_is_counted_once(measured: Callable[..., Probed]) -> None:

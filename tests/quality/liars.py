@@ -121,7 +121,8 @@ def pytest_run(folder: Path, variable: str, environment: Mapping[str, str], *opt
     """One run in a fresh process, and the lines that its conftest wrote."""
     lines = folder / "lines.json"
     lines.unlink(missing_ok=True)
-    env = {**os.environ, "JAX_PLATFORMS": "cpu", **environment, variable: str(lines)}
+    # Locks of its own, so that other runs on this machine are not waited for.
+    env = {**os.environ, "JAX_PLATFORMS": "cpu", "TMPDIR": str(folder), **environment, variable: str(lines)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *options]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if not lines.exists():
