@@ -151,7 +151,7 @@ def main() -> int:
             try:
                 campaign.run(rows)
             except (KeyboardInterrupt, PlayError) as error:
-                print(f"stopped: {error or 'interrupted'}", file=sys.stderr)
+                print(f"stopped: {str(error) or 'interrupted'}", file=sys.stderr)
                 code = 2
     decisions = [each for each in campaign.decisions if any(row.holds(each) for row in rows)]
     wrong = wrong_decisions(decisions)

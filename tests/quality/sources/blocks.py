@@ -10,7 +10,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jax import Array, lax
 
-BLOCKS = 2
+BLOCKS = 4
 
 Block = Callable[[Array, int], Array]
 
