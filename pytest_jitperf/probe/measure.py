@@ -170,7 +170,7 @@ def _refuse_uncalled(subject: Subject) -> None:
     if subject.swap is None:
         return
     for helper in subject.swap.never_called():
-        raise MeasurementError(never_called_message(helper, name_of(subject.built.function)))
+        raise MeasurementError(never_called_message(helper, subject.built.function))
 
 
 def _compare(
