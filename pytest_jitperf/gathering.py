@@ -15,7 +15,7 @@ from pytest_jitperf.judge.budgets import open_limits
 from pytest_jitperf.judge.evidence import Evidence
 from pytest_jitperf.judge.inputs import input_changes, perhaps_unread
 from pytest_jitperf.judge.ratios import largest_run_ratio
-from pytest_jitperf.judge.times import TRACE_TOLERANCE, trace_growth
+from pytest_jitperf.judge.times import TRACE_TOLERANCE, compile_terms, trace_growth
 from pytest_jitperf.measurement import Comparison, Measurement, Program, Ratio, Settled
 from pytest_jitperf.plan import Plan
 
@@ -127,25 +127,22 @@ class Gathering:
                 options=stored.options,
                 jax=entry.environment.jax,
             ),
-            self._effort(probed, key),
+            self._effort(probed, key, entry),
             DeviceLock(f"{device.platform}:{device.id}", self.progress),
             self.progress,
         )
 
-    def _effort(self, probed: Probed, key: str) -> Effort:
+    def _effort(self, probed: Probed, key: str, entry: Entry) -> Effort:
         """How far a comparison goes: as far as its verdict is asked for."""
         from pytest_jitperf.probe.compare import Effort, seed_of
 
-        run, compiling = self.plan.allowed.get("run"), self.plan.allowed.get("compile")
-        run_limit = compile_limit = None
+        run, run_limit = self.plan.allowed.get("run"), None
         if run is not None and (run.gated or key):
             # Each helper's program is judged on its own where the strategy as a whole cannot be.
             run_limit = largest_run_ratio(run.tolerance, None if key else probed.measurement.value("run"))
-        if compiling is not None and compiling.gated and not key:
-            compile_limit = 1 + compiling.tolerance.relative
         return Effort(
             run_limit=run_limit,
-            compile_limit=compile_limit,
+            compiling=None if key else compile_terms(self.plan, probed.measurement, entry),
             race_seconds=self.plan.max_race_seconds,
             compile_seconds=self.plan.max_compile_seconds,
             random=seed_of(f"{self.test}/{self.plan.strategy_name}/{key}"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_jitperf.baseline.model import Entry
+from pytest_jitperf.judge.compileterms import TRACE_FACTOR
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.ratios import ratio_finding
-from pytest_jitperf.judge.times import TRACE_FACTOR, believed, trace_growth
+from pytest_jitperf.judge.times import believed, trace_growth
 from pytest_jitperf.measurement import Comparison, Measurement, Ratio
 from pytest_jitperf.plan import Plan
 from pytest_jitperf.units import Unit, format_change

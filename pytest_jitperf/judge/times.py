@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_jitperf.baseline.model import Entry
+from pytest_jitperf.judge.compileterms import CompileTerms
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.ratios import ratio_finding
 from pytest_jitperf.measurement import Comparison, Measurement, Ratio
@@ -13,10 +14,10 @@ from pytest_jitperf.plan import Plan
 from pytest_jitperf.units import Tolerance, Unit, format_change
 
 __all__ = [
-    "TRACE_FACTOR",
     "TRACE_TOLERANCE",
     "believed",
     "compile_ratio",
+    "compile_terms",
     "stored_time",
     "trace_finding",
     "trace_growth",
@@ -25,12 +26,6 @@ __all__ = [
 # Trace and lower of an unchanged function, relative to the reference trace, stay within a few per cent; these are the
 # limits beyond which a function whose program is the same is said to trace slower.
 TRACE_TOLERANCE = Tolerance(0.50, 0.050)
-
-# Uncertainty of a single trace relative to the reference trace, as a factor.
-TRACE_FACTOR = 1.15
-
-# Below this many seconds of CPU time more, compiling is not worth a failure.
-_COMPILE_FLOOR = 0.010
 
 # Of fewer pairs, only what is beyond the limit by more than this factor is believed.
 _PAIRS_WHEN_NEAR = 5
@@ -101,51 +96,47 @@ def trace_finding(plan: Plan, measured: Measurement, entry: Entry, again: Mappin
     ]
 
 
-def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: Comparison) -> list[Finding]:
-    """Judges ``compile``: XLA by paired cold recompiles, trace and lower through the reference trace.
-
-    All parts are CPU seconds of here and now, so that load cancels out.
-
-    Example:
-        XLA takes 40 ms for the old program and x1.50 (x1.45 ... x1.55) of that for the new one; trace and lower take
-        10 ms and 20 ms. The whole went from 50 ms to 60 + 20 = 80 ms, x1.60. Its low end is
-        (40 * 1.45 + 20 / 1.15) / 50 = x1.51 and its high end (40 * 1.55 + 20 * 1.15) / 50 = x1.70, since one trace is
-        known to 15 %. Allowed is the largest of x1.25, what an absolute tolerance adds, and 10 ms more, which is x1.20.
+def compile_terms(plan: Plan, measured: Measurement, entry: Entry) -> CompileTerms | None:
+    """What compile time may grow to, or None where it is not gated.
 
     Args:
         plan: With the tolerance of ``compile``.
         measured: Today's measurement.
         entry: The baseline's entry. Where its trace times are of another Python or jax, XLA alone is judged.
-        comparison: The paired recompiles.
     """
     allowed = plan.allowed.get("compile")
-    if allowed is None or not allowed.gated or comparison.xla is None or not comparison.old_xla_seconds:
+    if allowed is None or not allowed.gated:
+        return None
+    old, new = trace_growth(measured, entry, measured.relative) or (0.0, 0.0)
+    return CompileTerms(tolerance=allowed.tolerance, old_trace=old, new_trace=new)
+
+
+def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: Comparison) -> list[Finding]:
+    """Judges ``compile``: XLA by paired cold recompiles, trace and lower through the reference trace.
+
+    See `CompileTerms`. All parts are CPU seconds of here and now, so that load cancels out.
+
+    Args:
+        plan: With the tolerance of ``compile``.
+        measured: Today's measurement.
+        entry: The baseline's entry.
+        comparison: The paired recompiles.
+    """
+    terms, old_xla, xla = compile_terms(plan, measured, entry), comparison.old_xla_seconds, comparison.xla
+    if terms is None or xla is None or not old_xla:
         return []
-    old_xla = comparison.old_xla_seconds
-    growth = trace_growth(measured, entry, measured.relative)
-    old_trace, new_trace = growth or (0.0, 0.0)
-    old = old_xla + old_trace
-
-    def total(xla: float, factor: float) -> float:
-        return (old_xla * xla + new_trace * factor) / old
-
-    ratio = replace(
-        comparison.xla,
-        estimate=total(comparison.xla.estimate, 1.0),
-        low=total(comparison.xla.low, 1 / TRACE_FACTOR),
-        high=total(comparison.xla.high, TRACE_FACTOR),
-    )
-    limit = 1 + max(allowed.tolerance.relative, max(allowed.tolerance.absolute, _COMPILE_FLOOR) / old)
+    estimate, low, high = terms.whole(old_xla, (xla.estimate, xla.low, xla.high))
+    ratio, limit, old = replace(xla, estimate=estimate, low=low, high=high), terms.limit(old_xla), terms.old(old_xla)
     return [
         ratio_finding(
             "compile",
             ratio,
             limit,
-            allowed.describe("compile"),
+            plan.allowed["compile"].describe("compile"),
             old=old,
             new=old * ratio.estimate,
             kind="pairs",
-            of="CPU time" if growth is not None else "CPU time of XLA alone",
+            of="CPU time" if terms.new_trace else "CPU time of XLA alone",
             believed=believed(ratio, limit),
         )
     ]

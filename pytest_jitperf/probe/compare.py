@@ -19,9 +19,9 @@ from .contest import Contest, Effort
 from .fingerprint import FINGERPRINT_VERSION
 from .inputs import parse_text
 from .lock import DeviceLock
-from .pairing import inputs_of, paired, stored_leaves
+from .pairing import RENAMED, inputs_of, order_of, paired, paired_by_use, stored_leaves
 from .program import FlatProgram, loaded, replayed
-from .stablehlo import results_of
+from .stablehlo import arguments_of, results_of
 from .stages import persistent_cache_off
 from .subject import Subject
 
@@ -134,28 +134,53 @@ def _old(new: FlatProgram | None, subject: Subject, stored: Stored) -> tuple[Fla
     Raises:
         MeasurementError: It cannot be built.
     """
-    assert stored.raw is not None, "asked before"
+    raw = stored.raw
+    assert raw is not None, "asked before"
     today, values = inputs_of(new, subject)
-    made = loaded(stored.raw, values)
+    made = loaded(raw, values)
     unread = frozenset(new.unused if new is not None else ())
-    pairing = paired(stored_leaves(stored.inputs, stored.unused), today, unread)
-    old = replayed(
-        made,
-        [values[n] for n in pairing.places],
-        raw=stored.raw,
-        inputs=stored.inputs,
-        unused=stored.unused,
-        donated=stored.donated,
-        options=stored.options,
-    )
+    taken = stored_leaves(stored.inputs, stored.unused)
+    pairing = paired(taken, today, unread)
+
+    def with_leaves(places: tuple[int, ...]) -> FlatProgram:
+        return replayed(
+            made,
+            [values[n] for n in places],
+            raw=raw,
+            inputs=stored.inputs,
+            unused=stored.unused,
+            donated=stored.donated,
+            options=stored.options,
+        )
+
+    old = with_leaves(pairing.places)
     comparable = stored.jax == jax.__version__ and stored.fingerprint_version == FINGERPRINT_VERSION
     if comparable and stored.fingerprint is not None and old.fingerprint != stored.fingerprint:
         raise MeasurementError("the stored program is not the one that its entry names")
-    if new is not None and old.fingerprint != new.fingerprint and pairing.certain:
-        old = old.rearranged(pairing.order, range(len(old.results)))
-        if old.fingerprint != new.fingerprint:
-            old = _with_results_of(old, new)
+    if new is not None and old.fingerprint == new.fingerprint:
+        return old, False
+    if new is not None and pairing.certain:
+        return _in_order_of(new, old, pairing.order), pairing.ambiguous
+    if new is not None:
+        read = [n for n in range(len(today)) if n not in unread]
+        places = paired_by_use(taken, _uses(old), today, [read[n] for n in _uses(new)])
+        if places is not None:
+            by_use = _in_order_of(new, with_leaves(places), order_of(places))
+            if by_use.fingerprint == new.fingerprint:
+                return by_use, False
+    if pairing.blind:
+        raise MeasurementError(RENAMED)
     return old, pairing.ambiguous
+
+
+def _uses(program: FlatProgram) -> tuple[int, ...]:
+    return arguments_of(program.lower().compiler_ir("stablehlo"))
+
+
+def _in_order_of(new: FlatProgram, old: FlatProgram, order: tuple[int, ...]) -> FlatProgram:
+    """The old program with its leaves in the given order, and its results in the new one's where they are the same."""
+    old = old.rearranged(order, range(len(old.results)))
+    return old if old.fingerprint == new.fingerprint else _with_results_of(old, new)
 
 
 def _with_results_of(old: FlatProgram, new: FlatProgram) -> FlatProgram:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import jax
 
 from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.judge.compileterms import CompileTerms
 from pytest_jitperf.measurement import Comparison
 
 from . import clock
@@ -28,7 +30,7 @@ from .program import FlatProgram
 from .refusals import one_line
 from .subject import Subject
 
-_MOST_PAIRS = 12
+_MOST_PAIRS = 24
 
 _C = TypeVar("_C", bound=Contender)
 
@@ -39,14 +41,14 @@ class Effort:
 
     Attributes:
         run_limit: Ratio of run time that is still allowed, or None where run is not gated.
-        compile_limit: Ratio of XLA's CPU time that is still allowed, or None where compiling is not gated.
+        compiling: What compile time may grow to, or None where it is not gated.
         race_seconds: Wall seconds for one race.
         compile_seconds: Wall seconds of extra compiling for the item.
         random: Order of rounds.
     """
 
     run_limit: float | None
-    compile_limit: float | None
+    compiling: CompileTerms | None
     race_seconds: float
     compile_seconds: float
     random: random.Random
@@ -121,11 +123,11 @@ class Contest:
             if _same_optimised(before, after):
                 return replace(found, same=True, how="optimised")
         found = self._run(found, after or Live(subject=self.subject), before, ambiguous)
-        if self.effort.compile_limit is None:
+        if self.effort.compiling is None:
             return found
         if after is None:
             return replace(found, cannot=found.cannot or f"compile time is not compared: {why_not_exported}")
-        return self._compile(found, after, before, self.effort.compile_limit)
+        return self._compile(found, after, before, self.effort.compiling)
 
     def _run(self, found: Comparison, new: Contender, old: Executable, ambiguous: bool) -> Comparison:
         """Races both sides where that can be."""
@@ -160,7 +162,7 @@ class Contest:
             run, cut = racing.run(new, old)
         return replace(found, run=run, cut=cut)
 
-    def _compile(self, found: Comparison, new: Executable, old: Executable, limit: float) -> Comparison:
+    def _compile(self, found: Comparison, new: Executable, old: Executable, terms: CompileTerms) -> Comparison:
         """Compiles both in pairs; the first pair is the one there is, for they were compiled one after the other."""
         self.progress("compiling in pairs")
         with self.lock.held(), collector_off():
@@ -168,7 +170,8 @@ class Contest:
                 xla = paired_costs(
                     lambda: self._compiled(new.fresh).seconds,
                     lambda: self._compiled(old.fresh).seconds,
-                    limit=limit,
+                    limit=terms.limit(old.seconds),
+                    whole=partial(terms.whole, old.seconds),
                     max_pairs=_MOST_PAIRS,
                     max_seconds=max(0.0, self.compile_seconds_left()),
                     first=(new.seconds, old.seconds),

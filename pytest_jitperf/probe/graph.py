@@ -56,24 +56,66 @@ def canonical(block: Block) -> str:
     return _Writer().block(block)
 
 
-def order_operands(block: Block) -> tuple[str, ...]:
+def order_operands(block: Block, *, anonymous: bool = False) -> tuple[str, ...]:
     """Sorts the operands of commutative nodes by what they are computed from.
+
+    Args:
+        block: Changed in place.
+        anonymous: Whether arguments of the block itself are told apart by what they are alone, not by their places.
 
     Returns:
         For each result a digest of all that it is computed from. Equal results have equal ones.
     """
     known: dict[Node | Block, str] = {}
+
+    def named(value: Value) -> str:
+        owner, number = value
+        if anonymous and owner is block:
+            return block.arguments[number]
+        return f"{known[owner]}.{number}"
+
     for each, depth in _from_outside(block):
         if isinstance(each, Block):
             known[each] = f"block {depth}"
             continue
-        operands = [_named(value, known) for value in each.operands]
+        operands = list(map(named, each.operands))
         if each.commutative and operands[1] < operands[0]:
             each.operands = (each.operands[1], each.operands[0], *each.operands[2:])
             operands[:2] = operands[1], operands[0]
-        bodies = [[_named(value, known) for value in body.results] for body in each.blocks]
+        bodies = [list(map(named, body.results)) for body in each.blocks]
         known[each] = hashlib.sha256(f"{each.text} {operands} {bodies}".encode()).hexdigest()
-    return tuple(_named(value, known) for value in block.results)
+    return tuple(map(named, block.results))
+
+
+def reach_order(block: Block) -> tuple[int, ...]:
+    """The arguments of a block in the order in which they are reached from its results.
+
+    Where two graphs differ in nothing but the places of arguments and results, the arguments that these orders have in
+    the same place correspond: neither names nor places have a say in them. (But of two that are alike in all that they
+    are used for first, the one that stands first is taken first.)
+
+    Args:
+        block: Operands of its commutative nodes and its results are put in order, in place.
+
+    Returns:
+        Numbers of arguments; those that are not reached come last.
+    """
+    digests = order_operands(block, anonymous=True)
+    block.results = tuple(block.results[n] for n in sorted(range(len(digests)), key=digests.__getitem__))
+    used: list[Value] = []
+    for each in _Writer().in_order(block):
+        used += _used(each)
+    used += block.results
+    return tuple(dict.fromkeys([*(n for owner, n in used if owner is block), *range(len(block.arguments))]))
+
+
+def _used(node: Node) -> Iterator[Value]:
+    """What a node takes, and what its bodies use."""
+    yield from node.operands
+    for block in node.blocks:
+        for each in block.nodes:
+            yield from _used(each)
+        yield from block.results
 
 
 class _Writer:
@@ -95,6 +137,13 @@ class _Writer:
         arguments = ", ".join(block.arguments)
         results = ", ".join(map(self._name, block.results))
         return "\n".join((f"({arguments}) {{", *lines, f"}} -> {results}"))
+
+    def in_order(self, block: Block) -> Iterator[Node]:
+        """The nodes of a block as they are reached from its results, each after those that it needs."""
+        done: set[Node | Block] = set()
+        for each in self._reached(block, done):
+            done.add(each)
+            yield each
 
     def _reached(self, block: Block, done: Container[Node | Block]) -> Iterator[Node]:
         """The nodes of a block as they are reached from its results, each after those that it needs."""
@@ -141,7 +190,3 @@ def _from_outside(block: Block, depth: int = 0) -> Iterator[tuple[Node | Block, 
 
 def _stands_in(owner: Node | Block, block: Block) -> TypeGuard[Node]:
     return isinstance(owner, Node) and owner.home is block
-
-
-def _named(value: Value, known: dict[Node | Block, str]) -> str:
-    return f"{known[value[0]]}.{value[1]}"

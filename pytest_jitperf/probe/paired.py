@@ -34,7 +34,7 @@ _MORE_TO_SEE = 4 / 3
 # That a program is above the limit is not believed of a single pair, unless there is no time for a second; and that it
 # is so by a little, not before the fifth.
 _PAIRS_WHEN_NEAR = 5
-_NEAR = math.log(1.25)
+_NEAR = 1.25
 
 T = TypeVar("T")
 
@@ -80,12 +80,14 @@ def paired_costs(
     rng: random.Random,
     first: tuple[float, float] | None = None,
     max_pairs: int = 10,
+    whole: Callable[[tuple[float, float, float]], tuple[float, float, float]] = lambda ratio: ratio,
     clocks: Clocks = CLOCKS,
     error: float = ERROR,
 ) -> Ratio:
     """Compares what two things cost to build, in pairs, in random order within each.
 
-    Stops when the interval (`paired_interval`, at an error that all looks share) is clear of the limit. The first look
+    Stops when the interval (`paired_interval`, at an error that all looks share) is clear of the limit, or that of the
+    whole of which it is a part. The first look
     is after the first pair where pairs are dear, after the third where they are cheap. That the new one is above the
     limit takes a second pair, if there is time for it, and the fifth where it is so by less than 25 %. Of two pairs in
     a row, one is built in either order.
@@ -99,12 +101,14 @@ def paired_costs(
         rng: Draws the order of every other pair.
         first: CPU seconds (new, old) of a pair that there is already.
         max_pairs: Number of pairs, ``first`` included, at which to stop.
+        whole: From estimate, low and high end of the ratio to those of the ratio that is held to the limit, where there
+            is more to it than what is built here.
         clocks: Tells the time.
         error: Probability, both directions together, that the interval leaves out the true ratio.
 
     Returns:
-        The mean ratio with its interval; ``seconds`` is the wall time spent here, ``decided`` says whether the interval
-        is clear of the limit.
+        The mean ratio of what is built here, with its interval; ``seconds`` is the wall time spent here, ``decided``
+        says whether what is held to the limit is clear of it.
 
     Raises:
         MeasurementError: A build took no time.
@@ -115,7 +119,7 @@ def paired_costs(
     built = 0 if first is not None else 1
     next_look = min(_first_look(max_seconds / (sum(pairs[0]) or 1.0)), max_pairs)
     prior_df = _DEAR_DF if next_look < _CHEAP_PAIRS else _CHEAP_DF
-    log_limit, looks = math.log(limit), 0
+    looks = 0
     while True:
         seconds = (clocks.wall() - start) * 1e-9
         per_pair = seconds / built if built else sum(pairs[0])
@@ -123,9 +127,9 @@ def paired_costs(
         if last or len(pairs) >= next_look:
             looks, next_look = looks + 1, max(len(pairs) + 1, int(len(pairs) * _MORE_TO_SEE))
             interval = _interval(pairs, error_spent(error, looks), prior_df)
-            estimate, low, high = interval
-            believed = _PAIRS_WHEN_NEAR if estimate <= log_limit + _NEAR else 1 if last else 2
-            decided = high < log_limit or (low > log_limit and len(pairs) >= believed)
+            estimate, low, high = whole((math.exp(interval[0]), math.exp(interval[1]), math.exp(interval[2])))
+            believed = _PAIRS_WHEN_NEAR if estimate <= limit * _NEAR else 1 if last else 2
+            decided = high < limit or (low > limit and len(pairs) >= believed)
             if decided or last:
                 return ratio_of(interval, rounds=len(pairs), seconds=seconds, decided=decided)
         pairs.append(in_order(next(order), build_new, build_old))

@@ -31,16 +31,24 @@ class Pairing:
         certain: Whether no other pairing makes sense: a program that treats each leaf as the stored one does is the
             same.
         ambiguous: Whether names have changed and values could have been mixed up by it, were the code another one.
+        blind: Whether it is no more than a guess that must not be tried: several numbers in dictionaries have new keys,
+            and one that is taken for another may be a trip count.
     """
 
     places: tuple[int, ...]
     certain: bool
     ambiguous: bool
+    blind: bool = False
 
     @property
     def order(self) -> tuple[int, ...]:
         """The inputs of the stored program in the order of today's call."""
-        return tuple(sorted(range(len(self.places)), key=self.places.__getitem__))
+        return order_of(self.places)
+
+
+def order_of(places: Sequence[int]) -> tuple[int, ...]:
+    """The inputs of a stored program in the order of today's call, from the positions of their leaves in it."""
+    return tuple(sorted(range(len(places)), key=places.__getitem__))
 
 
 def stored_leaves(inputs: str, unused: Sequence[int]) -> tuple[Leaf, ...]:
@@ -66,8 +74,7 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
         unread: Positions of those that today's program does not read.
 
     Raises:
-        MeasurementError: An input is no longer there, or several numbers in dictionaries have new keys: one that is
-            taken for another may be a trip count, so that is not tried.
+        MeasurementError: An input is no longer there.
     """
     free = sorted(range(len(today)), key=lambda n: (n in unread, n))
     chosen: dict[int, int] = {}
@@ -92,8 +99,7 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
     left = [place for place in range(len(stored)) if place not in chosen]
     # JAX sorts dictionaries by their keys, so of these the order says nothing.
     renamed = Counter(stored[place][1] for place in left if stored[place][0].endswith("']"))
-    if any(count > 1 and described.endswith("[]") for described, count in renamed.items()):
-        raise MeasurementError(RENAMED)
+    blind = any(count > 1 and described.endswith("[]") for described, count in renamed.items())
     wanted, there = Counter(stored[place][1] for place in left), Counter(today[n][1] for n in free if n not in unread)
     choose(lambda leaf: leaf[1], only=False)
     for place in left:
@@ -105,7 +111,33 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
         places=tuple(chosen[place] for place in range(len(stored))),
         certain=all(wanted[stored[place][1]] == 1 and there[stored[place][1]] <= 1 for place in left),
         ambiguous=any(kinds[stored[place][1]] > 1 for place in left),
+        blind=blind,
     )
+
+
+def paired_by_use(
+    stored: Sequence[Leaf], used: Sequence[int], today: Sequence[Leaf], uses: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Finds each stored input among today's leaves by what the programs do with them, whatever their names are.
+
+    Args:
+        stored: What the stored program takes.
+        used: Their positions in the order in which the stored program uses them.
+        today: All leaves of today's call.
+        uses: Positions of those that today's program reads, in the order in which it uses them.
+
+    Returns:
+        For each input the position of a leaf, or None where that cannot be: their kinds differ, or a leaf that has kept
+        its name would be another one.
+    """
+    if len(used) != len(uses):
+        return None
+    places = dict(zip(used, uses, strict=True))
+    by_path = {leaf: n for n, leaf in enumerate(today)}
+    for place, n in places.items():
+        if stored[place][1] != today[n][1] or by_path.get(stored[place], n) != n:
+            return None
+    return tuple(places[place] for place in range(len(stored)))
 
 
 def inputs_of(new: FlatProgram | None, subject: Subject) -> tuple[tuple[Leaf, ...], tuple[Any, ...]]:

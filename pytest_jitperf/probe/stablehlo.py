@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .graph import Block, Node, Value, canonical, order_operands
+from .graph import Block, Node, Value, canonical, order_operands, reach_order
 
 # What these attributes of a function say is either in its graph or a name.
 _KNOWN = frozenset({"sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs"})
@@ -38,6 +38,18 @@ def results_of(module: Any) -> tuple[str, ...]:
     return order_operands(_Reader(module).entry())
 
 
+def arguments_of(module: Any) -> tuple[int, ...]:
+    """The arguments of a module in an order that neither their names nor their places have a say in.
+
+    See `reach_order`.
+    """
+    reader = _Reader(module)
+    entry = reader.entry()
+    # Of what is said about them besides, donation names the places of results.
+    entry.arguments = tuple(str(each.type) for each in reader.arguments())
+    return reach_order(entry)
+
+
 class _Reader:
     """Turns the functions of one module into graphs.
 
@@ -60,6 +72,10 @@ class _Reader:
         results = [_RESULT_NAME.sub("", part) for part in _each(function, "res_attrs")]
         block.nodes.append(Node(block, f"results {results} {_attributes(function, _KNOWN)}"))
         return block
+
+    def arguments(self) -> list[Any]:
+        """Those of the entry point."""
+        return list(self._functions["main"].regions[0].blocks[0].arguments)
 
     def _function(self, function: Any) -> Block:
         return self._block(function.regions[0].blocks[0], {})

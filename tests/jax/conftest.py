@@ -110,7 +110,7 @@ def compared() -> Callable[..., Comparison]:
     def run(probed: Probed, stored: Stored, key: str = "", **fields: Any) -> Comparison:
         effort = {
             "run_limit": 1e4,
-            "compile_limit": None,
+            "compiling": None,
             "race_seconds": 5.0,
             "compile_seconds": 30.0,
             "random": random.Random(0),

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from jax import export
 
+from pytest_jitperf.judge.compileterms import CompileTerms
 from pytest_jitperf.measurement import Comparison, Constant, Ratio
 from pytest_jitperf.probe import contest
 from pytest_jitperf.probe.compare import Stored, seed_of
@@ -21,9 +22,15 @@ from pytest_jitperf.probe.compilelog import CompileLog, compile_log
 from pytest_jitperf.probe.confirmed import ConfirmedRace
 from pytest_jitperf.probe.measure import Probed
 from pytest_jitperf.probe.pairing import RENAMED
+from pytest_jitperf.units import Tolerance
 
 X = jnp.linspace(0.1, 2.0, 64)
 TABLE = np.linspace(0.0, 1.0, 64, dtype=np.float32)
+
+
+def terms(tolerance: float) -> CompileTerms:
+    return CompileTerms(tolerance=Tolerance(tolerance))
+
 
 SAME_FINGERPRINT = Comparison(same=True, how="fingerprint")
 
@@ -59,7 +66,7 @@ def test_a_program_that_xla_makes_the_same_is_the_same(
 
 
 def test_another_program_is_raced(measured: Measured, stored: Make, compared: Compare) -> None:
-    found = compared(measured(other, X), stored(measured(f, X)), compile_limit=1e4)
+    found = compared(measured(other, X), stored(measured(f, X)), compiling=terms(9999.0))
     assert (found.same, found.how, found.cannot, found.cut) == (False, "", "", "")
     assert found.run is not None
     assert (found.run.decided, found.run.confirmed, found.run.high < 1e4) == (True, False, True)
@@ -107,13 +114,13 @@ def test_a_cpu_clock_that_is_too_coarse_for_compiling_leaves_the_race_its_verdic
 ) -> None:
     new, known = measured(other, X), stored(measured(f, X))
     monkeypatch.setattr("pytest_jitperf.probe.program.clock.process_time_ns", lambda: 10**12)
-    found = compared(new, known, compile_limit=1.25)
+    found = compared(new, known, compiling=terms(0.25))
     assert found.run is not None
     assert (found.run.decided, found.xla, found.cut) == (True, None, "")
     assert found.cannot.startswith("clock did not advance: building took 0.0 and 0.0 CPU seconds (new, old). ")
 
 
-@pytest.mark.parametrize(("rounds", "cut"), [(3, ", further compile pairs (max-compile)"), (12, "")])
+@pytest.mark.parametrize(("rounds", "cut"), [(3, ", further compile pairs (max-compile)"), (24, "")])
 def test_everything_that_is_left_out_for_lack_of_time_to_compile_is_told(
     measured: Measured, stored: Make, compared: Compare, monkeypatch: pytest.MonkeyPatch, rounds: int, cut: str
 ) -> None:
@@ -121,9 +128,9 @@ def test_everything_that_is_left_out_for_lack_of_time_to_compile_is_told(
     new, known = measured(other, X), stored(measured(f, X))
     undecided = Ratio(estimate=1.2, low=1.1, high=1.3, rounds=rounds, seconds=1.0, decided=False)
     monkeypatch.setattr(contest, "paired_costs", lambda *sides, **given: undecided)
-    hurried = compared(new, known, run_limit=1e-4, compile_limit=1.25, compile_seconds=0.0)
+    hurried = compared(new, known, run_limit=1e-4, compiling=terms(0.25), compile_seconds=0.0)
     assert hurried.cut == f"confirmation with fresh executables (max-compile){cut}"
-    assert compared(new, known, run_limit=None, compile_limit=1.25).cut == cut.removeprefix(", ")
+    assert compared(new, known, run_limit=None, compiling=terms(0.25)).cut == cut.removeprefix(", ")
 
 
 def test_only_what_is_gated_is_raced(measured: Measured, stored: Make, compared: Compare) -> None:
@@ -176,7 +183,7 @@ def test_a_program_that_calls_back_is_never_the_same(measured: Measured, stored:
     assert compared(new, stored(new)) == Comparison(same=False, cannot="no stored program")
     assert compared(new, stored(new, missing=why)).cannot == why
 
-    found = compared(new, stored(measured(f, X)), compile_limit=1.25)
+    found = compared(new, stored(measured(f, X)), compiling=terms(0.25))
     assert (found.same, found.compiles) == (False, 1)
     assert found.run is not None  # as it is, against the stored one built again
     assert found.cannot == f"compile time is not compared: {why}"
@@ -230,6 +237,42 @@ def test_a_renamed_key_gets_its_own_value(measured: Measured, stored: Make, comp
     known = stored(measured(count_down, {"lr": 1.0, "n": 20.0}))
     assert known.inputs == "d['lr']: weak f32[]; d['n']: weak f32[]"
     assert compared(measured(count_down_renamed, {"zlr": 1.0, "n": 20.0}), known) == SAME_FINGERPRINT
+
+
+def f_of_three(p: Any) -> Any:
+    return {"sum": jnp.tanh(X @ p["w"]) + p["shift"], "other": jnp.sin(p["scale"] * X)}
+
+
+def f_of_three_renamed(p: Any) -> Any:
+    found = f_of_three({"w": p["zeta"], "shift": p["alpha"], "scale": p["beta"]})
+    return {"first": found["sum"], "another": found["other"]}
+
+
+def f_of_three_exchanged(p: Any) -> Any:
+    return f_of_three({"w": p["w"], "shift": p["scale"], "scale": p["shift"]})
+
+
+def test_renamed_leaves_of_one_kind_are_known_by_what_is_done_with_them(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    square = jnp.outer(X, X)
+    known = stored(measured(f_of_three, {"w": square, "shift": X, "scale": 2 * X}))
+    assert known.inputs == "p['scale']: f32[64]; p['shift']: f32[64]; p['w']: f32[64,64]"
+    new = measured(f_of_three_renamed, {"zeta": square, "alpha": X, "beta": 2 * X})
+    assert compared(new, known) == SAME_FINGERPRINT
+    # Those that have kept their names are what they are called.
+    exchanged = measured(f_of_three_exchanged, {"w": square, "shift": 2 * X, "scale": X})
+    assert (compared(exchanged, known).same, compared(exchanged, known).run is not None) == (False, True)
+
+
+def test_renamed_numbers_are_known_by_what_is_done_with_them(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    known = stored(measured(count_down, {"lr": 1.0, "n": 20.0}))
+    new = measured(lambda d: count_down({"lr": d["rate"], "n": d["count"]}), {"rate": 1.0, "count": 20.0})
+    assert compared(new, known) == SAME_FINGERPRINT
+    changed = measured(lambda d: count_down({"lr": d["rate"] * 2, "n": d["count"]}), {"rate": 1.0, "count": 20.0})
+    assert compared(changed, known) == Comparison(same=False, cannot=RENAMED)
 
 
 def lasting_longer(d: Any) -> Any:

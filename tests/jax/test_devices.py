@@ -101,7 +101,7 @@ def where(result):
 def versus(new, old):
     program = old.measurement.program
     stored = Stored(fingerprint=None, raw=program.artifact, inputs=program.inputs, donated=program.donated)
-    effort = Effort(run_limit=1e4, compile_limit=None, race_seconds=0.1, compile_seconds=9, random=random.Random(0))
+    effort = Effort(run_limit=1e4, compiling=None, race_seconds=0.1, compile_seconds=9, random=random.Random(0))
     return compare(new.programs[""], "", new.subject, stored, effort, DeviceLock("cpu:1"), print)
 
 f = lambda x: jnp.tanh(x) * 2

@@ -133,7 +133,7 @@ def how(request_for: Callable[..., Request], monkeypatch: pytest.MonkeyPatch, tm
     """By what two calls, each a function and its arguments, are found the same; empty where they would be raced."""
     # A lock of its own: other test runs on this machine are not waited for.
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    effort = Effort(run_limit=None, compile_limit=None, race_seconds=0.0, compile_seconds=60.0, random=random.Random(0))
+    effort = Effort(run_limit=None, compiling=None, race_seconds=0.0, compile_seconds=60.0, random=random.Random(0))
 
     def decide(old: tuple[Any, ...], new: tuple[Any, ...]) -> str:
         before, subject = program_of(subject_of(request_for(*old), "outer")), subject_of(request_for(*new), "outer")

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.probe.inputs import parse_text
-from pytest_jitperf.probe.pairing import Pairing, inputs_of, paired, stored_leaves
+from pytest_jitperf.probe.pairing import Pairing, inputs_of, paired, paired_by_use, stored_leaves
 from pytest_jitperf.probe.request import Request, subject_of
 
 
@@ -57,10 +57,26 @@ def test_the_order_of_todays_call() -> None:
     assert Pairing(places=(4, 0, 2), certain=True, ambiguous=False).order == (1, 2, 0)
 
 
-def test_numbers_with_new_keys_are_not_taken_for_each_other() -> None:
+def test_several_numbers_with_new_keys_are_a_guess_that_must_not_be_tried() -> None:
     """JAX sorts by key, and the old program might be run for a million steps in place of ten."""
-    with pytest.raises(MeasurementError, match="arguments were renamed and cannot be paired"):
-        paired(stored_leaves("p['lr']: f32[]; p['n']: f32[]", ()), parse_text("p['count']: f32[]; p['rate']: f32[]"))
+    stored = stored_leaves("p['lr']: f32[]; p['n']: f32[]", ())
+    found = paired(stored, parse_text("p['count']: f32[]; p['rate']: f32[]"))
+    assert found == Pairing(places=(0, 1), certain=False, ambiguous=True, blind=True)
+
+
+@pytest.mark.parametrize(
+    ("today", "places"),
+    [
+        ("d['c']: f32[2]; d['unread']: f32[2]; d['d']: f32[2]", (2, 0)),
+        ("d['a']: f32[2]; d['unread']: f32[2]; d['d']: f32[2]", None),  # what is still called a would be b
+        ("d['c']: f32[2]; d['unread']: f32[2]; d['b']: f32[2]", None),  # and what is still called b would be a
+        ("d['c']: f32[3]; d['unread']: f32[2]; d['d']: f32[2]", None),
+    ],
+)
+def test_leaves_are_paired_by_use_where_names_and_kinds_allow_it(today: str, places: tuple[int, ...] | None) -> None:
+    stored = stored_leaves("d['a']: f32[2]; d['b']: f32[2]", ())
+    assert paired_by_use(stored, (0, 1), parse_text(today), (2, 0)) == places
+    assert paired_by_use(stored, (0, 1), parse_text(today), (2,)) is None
 
 
 def test_an_input_that_is_gone_is_named() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pytest_jitperf.probe.graph import Block, Node, Value, canonical, order_operands
+from pytest_jitperf.probe.graph import Block, Node, Value, canonical, order_operands, reach_order
 
 
 def chain(*texts: str) -> Block:
@@ -170,3 +170,38 @@ def test_random_graphs_in_random_order(seed: int) -> None:
         for place, t in enumerate(takes):
             changed = [*takes[:place], -1 if t == -2 else -2, *takes[place + 1 :]]
             assert canonical(built([*nodes[:n], (name, changed), *nodes[n + 1 :]], results, rng)) != text
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_arguments_of_random_graphs_are_known_by_their_uses(seed: int) -> None:
+    rng = random.Random(seed)
+    nodes, results = random_graph(seed)
+    turned = [(text, [-3 - t if t < 0 else t for t in takes]) for text, takes in nodes]  # -1 and -2 exchanged
+    shuffled = rng.sample(results, len(results))
+    one, other = reach_order(built(nodes, results, rng)), reach_order(built(turned, shuffled, rng))
+    assert sorted(one) == sorted(other) == [0, 1]
+    # What is called a here and b there is reached at the same place, but where both are used alike.
+    alike = canonical(built(nodes, results, rng)) == canonical(built(turned, results, rng))
+    assert alike or one != other or not {-1, -2} <= {t for n in needed(nodes, results) for t in nodes[n][1]}
+
+
+def test_arguments_that_are_reached_late_or_never() -> None:
+    block = Block(("f32", "f32", "f32", "f32"))
+    body = Block()
+    inner = Node(body, "exp", ((block, 3),))
+    body.nodes, body.results = [inner], ((inner, 0),)
+    loop = Node(block, "while", ((block, 1),), (body,))
+    block.nodes, block.results = [loop], ((loop, 0), (block, 2))
+    assert reach_order(block) == (1, 3, 2, 0)
+
+
+def test_a_kind_of_argument_counts_and_its_number_does_not() -> None:
+    def difference(first: str, second: str, *, turned: bool) -> Block:
+        block = Block((second, first) if turned else (first, second))
+        here = ((block, 1), (block, 0)) if turned else ((block, 0), (block, 1))
+        last = Node(block, "multiply", here, commutative=True)
+        block.nodes, block.results = [last], ((last, 0),)
+        return block
+
+    assert reach_order(difference("f32", "i32", turned=False)) == (0, 1)
+    assert reach_order(difference("f32", "i32", turned=True)) == (1, 0)

@@ -778,6 +778,19 @@ def test_a_ratio_at_the_limit_is_given_up_after_ten_pairs(machine: Machine) -> N
     assert found.low < 1.25 < found.high
 
 
+@pytest.mark.parametrize(("more", "rounds", "decided"), [(0.0, 5, True), (0.2, 10, False), (-1.0, 3, True)])
+def test_what_is_held_to_the_limit_may_be_more_than_what_is_built(
+    machine: Machine, more: float, rounds: int, decided: bool
+) -> None:
+    def whole(ratio: tuple[float, float, float]) -> tuple[float, float, float]:
+        estimate, low, high = ratio
+        return estimate + min(more, 0), low - abs(more), high + min(more, 0)
+
+    found = Builds(machine, lambda: 0.15, lambda: 0.1).compare(first=(0.15, 0.1), whole=whole)
+    assert (found.rounds, found.decided) == (rounds, decided)
+    assert found.estimate == about(1.5)
+
+
 def test_no_pair_is_begun_that_would_not_end_in_time(machine: Machine) -> None:
     found = Builds(machine, lambda: 12.5, lambda: 10.0).compare(first=(12.5, 10.0), max_seconds=50)
     assert (found.rounds, found.decided, found.seconds) == (3, False, about(45.0))
