@@ -243,7 +243,7 @@ class Comparison:
         old_xla_seconds: CPU seconds that compiling the old program took today, or None.
         compiles: Extra compilations spent.
         seconds: Wall time that it took.
-        compiling_seconds: The part of it that went into compiling.
+        compiling_seconds: The part of it that went into compiling, the lowering of the stored program included.
         cut: What was left out for lack of time or memory, one sentence; empty where nothing was.
     """
 

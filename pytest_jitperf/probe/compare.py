@@ -84,8 +84,12 @@ def compare(
     start = clock.perf_counter_ns()
     contest = Contest(subject=subject, effort=effort, lock=lock, progress=progress)
     found = _compare(new, why_not_exported, subject, stored, contest)
-    seconds = (clock.perf_counter_ns() - start) / 1e9
-    return replace(found, seconds=seconds, compiling_seconds=contest.compiling_seconds, compiles=contest.compiles)
+    return replace(
+        found,
+        seconds=(clock.perf_counter_ns() - start) / 1e9,
+        compiling_seconds=contest.compiling_seconds + contest.lowering_seconds,
+        compiles=contest.compiles,
+    )
 
 
 def _compare(
@@ -108,7 +112,8 @@ def _compare(
         stack.enter_context(collector_off())
         stack.enter_context(subject.active() if new is None else devices.on(subject.device, subject.asked))
         try:
-            old, ambiguous = (new, False) if new is not None and known else _old(new, subject, stored)
+            with contest.lowering():
+                old, ambiguous = (new, False) if new is not None and known else _old(new, subject, stored)
         except MeasurementError as error:
             return Comparison(same=False, cannot=str(error))
         same = new is not None and old.fingerprint == new.fingerprint

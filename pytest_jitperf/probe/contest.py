@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -64,6 +65,7 @@ class Contest:
         lock: Held for timed blocks.
         progress: Told what is going on.
         compiling_seconds: Wall seconds that went into compiling so far.
+        lowering_seconds: Wall seconds that went into lowering the stored program.
         compiles: Compilations so far.
     """
 
@@ -72,7 +74,17 @@ class Contest:
     lock: DeviceLock
     progress: Callable[[str], None]
     compiling_seconds: float = 0.0
+    lowering_seconds: float = 0.0
     compiles: int = 0
+
+    @contextmanager
+    def lowering(self) -> Iterator[None]:
+        """Counts what is done within as lowering."""
+        start = clock.perf_counter_ns()
+        try:
+            yield
+        finally:
+            self.lowering_seconds += (clock.perf_counter_ns() - start) / 1e9
 
     def compile_seconds_left(self) -> float:
         """Wall seconds that may still go into extra compiling."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_jitperf.measurement import Ratio
 
-from .block import Cost, Pace, Side, cost_of, pace_for, run_block
+from .block import Cost, Pace, Side, cost_of, pace_for, run_block, warm_calls
 from .clock import Clocks
 from .paired import in_order, ratio_of, turns
 from .rounds import FEW_ROUNDS, Rounds, Rule, few_rounds
@@ -81,13 +81,13 @@ class Course:
         )
 
     def paces(self, costs: tuple[Cost, Cost], most: int = TIMINGS) -> tuple[Pace, Pace]:
-        """Blocks short enough for the rounds wanted, with as many timings on one side as on the other."""
-        room = self.max_seconds / ROUNDS_WANTED / 2
-        if all(pace_for(cost, room, _TIMINGS_WHEN_SHORT).seconds <= _SHORT_BLOCK_SECONDS for cost in costs):
+        """Blocks short enough for the rounds wanted, with as many calls on one side as on the other."""
+        room, warm = self.max_seconds / ROUNDS_WANTED / 2, max(map(warm_calls, costs))
+        if all(pace_for(cost, room, _TIMINGS_WHEN_SHORT, warm=warm).seconds <= _SHORT_BLOCK_SECONDS for cost in costs):
             most = _TIMINGS_WHEN_SHORT
-        timings = min(pace_for(cost, room, most=most).timings for cost in costs)
-        new, old = costs
-        return pace_for(new, room, timings), pace_for(old, room, timings)
+        timings = min(pace_for(cost, room, most=most, warm=warm).timings for cost in costs)
+        new, old = (pace_for(cost, room, timings, warm=warm) for cost in costs)
+        return new, old
 
     def go_on(self, rounds: Rounds, paces: tuple[Pace, Pace], rule: Rule, until: float, *, last: bool = True) -> Ratio:
         """Adds rounds until the rule decides or it has lasted ``until``, and says how things stand.

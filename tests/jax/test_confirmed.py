@@ -101,8 +101,14 @@ def test_what_is_clearly_fine_takes_one_race_and_no_compile(ratio: float, limit:
 def test_a_clear_regression_takes_two_races_and_one_fresh_pair(ratio: float, limit: float) -> None:
     workshop = Workshop(ratio, [1.0])
     found, cut = workshop.run(limit)
-    assert (found.confirmed, found.low > limit, found.rounds, found.executables) == (True, True, 28, 2)
+    assert (found.confirmed, found.low > limit, found.rounds, found.executables) == (True, True, 25, 2)
     assert (found.first, workshop.made, cut) == (None, 2, "")
+
+
+def test_the_interval_of_a_confirmed_regression_holds_those_of_both_races() -> None:
+    found, _ = Workshop(1.2, [1.0, 1.05]).run(1.10)
+    assert found.confirmed
+    assert (found.low, found.estimate, found.high) == (about(1.2), about(1.2 * 1.05), about(1.2 * 1.05))
 
 
 def test_a_regression_that_is_not_confirmed_for_lack_of_time_says_so() -> None:
