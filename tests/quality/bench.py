@@ -132,7 +132,9 @@ def main() -> int:
     given = parser.parse_args()
     machines = given.machines.split(",")
     keys = [each for each in given.only.split(",") if each]
-    scenarios = [each for each in SCENARIOS if not keys or each.key.startswith(tuple(keys))]
+    exact = {each.key for each in SCENARIOS} & {*keys}  # run+5 is not run+50, and trace is all that begins so
+    parts = tuple({*keys} - exact)
+    scenarios = [each for each in SCENARIOS if not keys or each.key in exact or each.key.startswith(parts)]
     if not scenarios or not {*machines} <= {*MACHINES} or (given.table and given.results is None):
         parser.error("--only or --machines names nothing that there is, or --table has no --results")
     peers = given.decisions // 4 if given.peer_decisions is None else given.peer_decisions
