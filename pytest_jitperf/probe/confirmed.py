@@ -21,6 +21,9 @@ __all__ = ["ConfirmedRace"]
 # Smaller limits are within what executables of one program differ by: a single pair of them proves nothing there.
 _SMALL_LIMIT = 1.03
 
+# Below this one, what a single pair leaves open is often their luck, and other pairs may tell.
+_LIMIT_WORTH_ANOTHER_LOOK = 1.05
+
 # What is confirmed was found with an error of 0.001 already: the second race is about the luck of the executables. At
 # this error 11 rounds may do where 14 did.
 _CONFIRMING_ERROR = 0.01
@@ -56,8 +59,9 @@ class ConfirmedRace:
         """Races two contenders that have been called before.
 
         A regression is believed only when fresh executables show it too. Where the limit is so small that the luck of
-        the executables decides, or where fresh ones contradict the first, the verdict rests on several pairs of them
-        (`race_afresh`); but for what is slower by more than luck can explain.
+        the executables decides, where it is small and the race leaves it open, or where fresh ones contradict the
+        first, the verdict rests on several pairs of them (`race_afresh`); but for what is slower by more than luck can
+        explain.
 
         Returns:
             The ratio new / old, its interval around those of both races where one confirmed the other, and what was
@@ -67,7 +71,8 @@ class ConfirmedRace:
         limit = self.limit * luck
         ratio = self._race(new, old, limit)
         regressed = _is_above(ratio, limit)
-        if not regressed and (luck == 1 or (ratio.decided and ratio.high < self.limit / luck)):
+        open_to_luck = not ratio.decided and self.limit < _LIMIT_WORTH_ANOTHER_LOOK and self.may_compile()
+        if not regressed and not open_to_luck and (luck == 1 or (ratio.decided and ratio.high < self.limit / luck)):
             return ratio, ""
         if regressed and not self.may_compile():
             return ratio, "confirmation with fresh executables (max-compile)"

@@ -38,17 +38,19 @@ class Workshop:
         ratio: Of the programs, new over old.
         luck: By what factor the next executables of the new program are slower, the first one included.
         compiles: How many more may be compiled.
+        wobble: By what share calls of the first new executable vary.
     """
 
     ratio: float
     luck: list[float]
     compiles: int = 1000
+    wobble: float = 0.0
     now: int = 0
     made: int = 0
     told: list[str] = field(default_factory=list)
 
     def run(self, limit: float) -> tuple[Ratio, str]:
-        new = Made(self, "new", 1e-3 * self.ratio * self.luck.pop(0))
+        new = Made(self, "new", 1e-3 * self.ratio * self.luck.pop(0), self.wobble)
         racing = ConfirmedRace(
             limit=limit,
             max_seconds=5.0,
@@ -70,12 +72,14 @@ class Made:
     workshop: Workshop
     name: str
     seconds: float
+    wobble: float = 0.0
+    rng: random.Random = field(default_factory=lambda: random.Random(1))
 
     def side(self) -> Side:
         return Side(call=lambda given: self.result())
 
     def result(self) -> None:
-        self.workshop.now += round(self.seconds * 1e9)
+        self.workshop.now += round(self.seconds * 1e9 * (1 + self.rng.gauss(0, self.wobble)))
 
     def fresh(self) -> Made:
         self.workshop.made += 1
@@ -124,6 +128,16 @@ def test_a_regression_of_the_first_executables_alone_is_none_of_the_program() ->
     assert (found.decided, found.confirmed, found.executables, cut) == (True, False, 6, "")
     assert (found.first, workshop.made) == (about(1.12), 12)
     assert found.low < 1.0 < found.high < 1.02
+
+
+@pytest.mark.parametrize(("limit", "several"), [(1.04, True), (1.10, False)])
+def test_what_is_left_open_at_a_small_limit_is_asked_of_other_executables(limit: float, several: bool) -> None:
+    """The first one lies at the limit, the program 2 % above it."""
+    ratio = limit * 1.02
+    found, cut = Workshop(ratio, [limit / ratio], wobble=0.05).run(limit)
+    assert (found.decided, found.confirmed, found.executables > 5, cut) == (several, several, several, "")
+    found, cut = Workshop(ratio, [limit / ratio], compiles=0, wobble=0.05).run(limit)
+    assert (found.decided, found.executables, cut) == (False, 1, "")
 
 
 def test_several_pairs_say_whether_the_program_is_slower_when_the_first_two_do_not_agree() -> None:
