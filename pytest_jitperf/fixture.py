@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.tracebacks import without_own_frames
+from pytest_jitperf.wording import listed
 
 if TYPE_CHECKING:
     from pytest_jitperf.measurement import Measurement
-    from pytest_jitperf.trial import Trial, Tried
+    from pytest_jitperf.sizes import Size
+    from pytest_jitperf.trial import Asked, Trial, Tried
 
 __all__ = ["Jitperf"]
 
@@ -39,6 +42,7 @@ class Jitperf:
     _devices: tuple[str, ...] = field(repr=False)
     _trial: Trial = field(repr=False)
     _measures: bool = field(repr=False)
+    _sizes: tuple[Size, ...] = field(default=(), repr=False)
     tried: list[Tried] = field(default_factory=list, repr=False)
     called: bool = field(default=False, repr=False)
 
@@ -47,7 +51,8 @@ class Jitperf:
 
         Args:
             function: The function; already jitted ones are recognised.
-            args: Its positional arguments. They stay usable, also where the function donates them.
+            args: Its positional arguments. They stay usable, also where the function donates them. None are given where
+                the marker's ``sizes=`` makes them.
             kwargs: Its keyword arguments.
 
         Returns:
@@ -84,7 +89,7 @@ class Jitperf:
             name: Name of the measurement, for more than one in a test.
 
         Returns:
-            What the function returns for the arguments (the first of ``inputs``).
+            What the function returns for the arguments (the first of ``inputs``, the largest of ``sizes=``).
 
         Raises:
             MeasurementError: It cannot be measured; the message says why and what to do.
@@ -95,6 +100,44 @@ class Jitperf:
 
         self.called = True
         kwargs = dict(kwargs or {})
+        self._check(args, kwargs, make_args, inputs, name)
+        asked = Asked(name=name, function=function, args=tuple(args), kwargs=kwargs, make_args=make_args, inputs=inputs)
+        result = None
+        for number, device in enumerate(self._devices):
+            try:
+                if not self._measures:
+                    return self._trial.run_once(self._sized(asked, device)[-1]())
+                tried = [self._trial.run(each()) for each in self._sized(asked, device)]
+            except Exception as error:
+                error.__traceback__ = without_own_frames(error)
+                raise
+            if self._sizes:
+                tried[-1] = self._trial.swept(tried)
+            self.tried += tried
+            if number == 0:
+                result = tried[-1].result
+        return result
+
+    def _sized(self, asked: Asked, device: str) -> list[Callable[[], Asked]]:
+        """What is asked for on a device: as it is, or once for each size, its arguments made when it is its turn."""
+        asked = replace(asked, device=device)
+        if not self._sizes:
+            return [lambda: asked]
+
+        def with_size(size: Size) -> Asked:
+            from pytest_jitperf.probe.subject import as_call
+
+            made = as_call(size.make())
+            return replace(asked, args=made.args, kwargs=made.kwargs, size=size)
+
+        return [partial(with_size, size) for size in self._sizes]
+
+    def _check(self, args: object, kwargs: object, make_args: object, inputs: object, name: object) -> None:
+        """Refuses arguments that cannot be meant.
+
+        Raises:
+            MeasurementError: With one sentence.
+        """
         if not isinstance(args, (tuple, list)):
             raise MeasurementError(
                 f"jitperf.measure(args=...) got {type(args).__name__}, expected a tuple; "
@@ -107,37 +150,19 @@ class Jitperf:
             )
         given = {"args": bool(args or kwargs), "make_args": make_args is not None, "inputs": inputs is not None}
         ways = [way for way, is_given in given.items() if is_given]
+        if self._sizes and ways:
+            raise MeasurementError(
+                f"jitperf() got {listed(ways)}, and the marker's sizes= makes the arguments; write  jitperf(f)"
+            )
         if len(ways) > 1:
             raise MeasurementError(f"jitperf.measure() got {' and '.join(ways)}; give one of them")
         if not isinstance(name, str) or not name or not name.isprintable():
             raise MeasurementError(f"jitperf.measure(name={name!r}) needs a printable, non-empty string")
-        if any(each.key.measurement == name for each in self.tried):
+        if any(name == (each.place.sweep if each.place else each.key.measurement) for each in self.tried):
             raise MeasurementError(
                 f"this test measured {name!r} already; give each measurement a name:  jitperf.measure(..., "
                 'name="second")'
             )
-        result = None
-        for number, device in enumerate(self._devices):
-            asked = Asked(
-                name=name,
-                function=function,
-                args=tuple(args),
-                kwargs=kwargs,
-                make_args=make_args,
-                inputs=inputs,
-                device=device,
-            )
-            try:
-                if not self._measures:
-                    return self._trial.run_once(asked)
-                tried = self._trial.run(asked)
-            except Exception as error:
-                error.__traceback__ = without_own_frames(error)
-                raise
-            self.tried.append(tried)
-            if number == 0:
-                result = tried.result
-        return result
 
     def end(self) -> None:
         """Takes away what is shown of the progress."""

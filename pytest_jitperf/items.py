@@ -24,7 +24,7 @@ from pytest_jitperf.report.failure import failure_text
 from pytest_jitperf.report.progress import Progress
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
-from pytest_jitperf.strategies import BUILTIN, name_of
+from pytest_jitperf.strategies import is_builtin, name_of
 from pytest_jitperf.trial import Trial, Tried
 
 __all__ = ["fail_unmeasured", "give_fixture", "judge_item", "rows_of", "set_up"]
@@ -112,7 +112,7 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         run.references = ReferenceResults()
 
     def planner(platform: str, one_program: bool | None) -> Plan:
-        known = None if case.strategy in BUILTIN else one_program
+        known = None if is_builtin(case.strategy) else one_program
         return make_plan(spec, run.settings, case.strategy, case.device, platform, one_program=known)
 
     trial = Trial(
@@ -122,7 +122,7 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         references=run.references,
         progress=_progress(item),
     )
-    state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable")
+    state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable", spec.sizes)
     return state.fixture
 
 
@@ -184,6 +184,8 @@ def judge_item(item: pytest.Item, state: State) -> None:
             (f"{prefix}.outcome", each.verdict.outcome.value),
             (f"{prefix}.compare_seconds", round(each.compare_seconds, 3)),
         ]
+        if each.growth is not None and each.place is not None:
+            item.user_properties.append((f"jitperf.{each.place.sweep}.growth", each.growth.describe()))
         if each.verdict.why:
             item.user_properties.append((f"{prefix}.why", "\n".join([*each.verdict.moved, *each.verdict.why])))
     path, line = marker_line(item)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from pytest_jitperf.inner import InnerTarget
+from pytest_jitperf.sizes import Size
 from pytest_jitperf.strategies import Strategy
 from pytest_jitperf.units import Tolerance
 
@@ -127,6 +128,8 @@ class Spec:
         rtol: Largest difference over the largest value, or None for the dtype's own.
         atol: Largest absolute difference besides, or None.
         expected_calls: How often the function is called in a life of the program, for the recommendation.
+        sizes: What it is measured with in turn, the smallest first; empty where it is no sweep.
+        growth: Largest exponent with which run time may grow with the size, or None.
         fail_on_improvement: Whether an improvement that is not recorded fails.
         phase_limits: Phase to seconds after which it is ended.
     """
@@ -142,5 +145,7 @@ class Spec:
     rtol: float | None = None
     atol: float | None = None
     expected_calls: int | None = None
+    sizes: tuple[Size, ...] = ()
+    growth: float | None = None
     fail_on_improvement: bool = False
     phase_limits: Mapping[str, float] = field(default_factory=dict)

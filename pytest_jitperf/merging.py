@@ -12,9 +12,10 @@ from types import MethodType
 from typing import Any, NamedTuple
 
 from pytest_jitperf.errors import SpecError
-from pytest_jitperf.inner import InnerTarget
+from pytest_jitperf.inner import InnerTarget, short_names
 from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec, put_over
-from pytest_jitperf.strategies import BUILTIN, Strategy, default_strategies, name_of, traits
+from pytest_jitperf.sizes import FEWEST_SIZES
+from pytest_jitperf.strategies import BUILTIN, EACH, Strategy, default_strategies, name_of, one_helper, traits
 from pytest_jitperf.wording import choose, listed, show
 
 __all__ = ["Expansion", "expansion", "merge"]
@@ -99,6 +100,8 @@ class _Merged:
                     self.known[each.name] = each
         self.unknown: list[str] = []
         self.inner = self._inner([each for each in layers if each.scope != "param"])
+        self.each = [f"inner:{name}" for name in short_names(self.inner)]
+        self.known |= {name: name for name in self.each}
         self.strategies = self._strategies(fallback_strategies)
         self.devices = self._devices(fallback_devices)
 
@@ -113,7 +116,7 @@ class _Merged:
             for keyword, mapping in (("jit", jit), ("limit", limits)):
                 if keyword in layer.given:
                     _merge_keys(mapping, layer.given[keyword])
-        plain = ("equal_results", "rtol", "atol", "expected_calls", "fail_on_improvement")
+        plain = ("equal_results", "rtol", "atol", "expected_calls", "sizes", "growth", "fail_on_improvement")
         return Spec(
             strategies=self.strategies,
             devices=self.devices,
@@ -142,7 +145,22 @@ class _Merged:
                 if name in self.known and name not in names:
                     error = f"faster_than: {show(name)} is not a strategy of this test, which has {listed(names)}"
                     found.append(Layer().line(error))
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys([*found, *self._growth_errors()]))
+
+    def _growth_errors(self) -> Iterator[str]:
+        """A growth that nothing could be fitted to."""
+        given: dict[str, Any] = {}
+        for layer in self.layers:
+            if {"sizes", "growth"} & layer.broken:
+                return
+            given |= layer.given
+        sizes, growth = given.get("sizes") or (), given.get("growth")
+        last = next((layer for layer in reversed(self.layers) if "growth" in layer.given), Layer())
+        if last.scope == "inherited" and not sizes:
+            return  # it holds for the tests of a class or module that are sweeps
+        if growth is not None and len(sizes) < FEWEST_SIZES:
+            has = f"sizes= has {len(sizes)}" if sizes else "there is no sizes="
+            yield last.line(f"growth: an exponent takes {FEWEST_SIZES} sizes to fit, and {has}")
 
     def _name_errors(self, layer: Layer, names: Sequence[str]) -> Iterator[str]:
         """Strategies named by the tables of one marker: unknown ones, and such as would never be checked."""
@@ -165,14 +183,25 @@ class _Merged:
                 return None
             asked: Sequence[str | Strategy] = named.given["strategies"]
             for each in asked:
-                if name_of(each) not in self.known:
-                    hint = f'another one needs Strategy("{each}", build)'
-                    error = f"strategies: unknown strategy {show(each)}; {choose(name_of(each), self.known)}; {hint}"
+                if name_of(each) not in self.known and each != EACH:
+                    hint = "" if one_helper(each) else f'; another one needs Strategy("{each}", build)'
+                    error = f"strategies: unknown strategy {show(each)}; {choose(name_of(each), self.known)}{hint}"
                     self.unknown.append(named.line(error))
-            return None if self.unknown else tuple(self.known[name_of(each)] for each in asked)
+            if self.unknown:
+                return None
+            return self._each_helper([self.known.get(name_of(each), each) for each in asked])
         has_inner = bool(self.inner) or any("inner" in layer.broken for layer in self.layers)
-        usable = [name for name in fallback if name in self.known and (has_inner or not _swaps(self.known[name]))]
-        return tuple(self.known[name] for name in usable or default_strategies(has_inner))
+        known = {**self.known, EACH: EACH}
+        usable = [name for name in fallback if name in known and (has_inner or not _swaps(known[name]))]
+        return self._each_helper([known[name] for name in usable or default_strategies(has_inner)])
+
+    def _each_helper(self, strategies: Sequence[str | Strategy]) -> tuple[str | Strategy, ...]:
+        """The strategies, with one for each helper where that is asked for."""
+        named: dict[str, str | Strategy] = {}
+        for strategy in strategies:
+            each = self.each if strategy == EACH and self.each else [strategy]
+            named |= {name_of(one): one for one in each}
+        return tuple(named.values())
 
     def _devices(self, fallback: Sequence[str]) -> tuple[str, ...] | None:
         named = self._last("devices")
@@ -210,6 +239,10 @@ class _Merged:
         if swapping and not inner:
             need = f"{listed(map(show, swapping))} {'need' if len(swapping) > 1 else 'needs'} inner="
             yield last.line(f"strategies: {need}, which names the functions to jit")
+        for name in filter(one_helper, swapping):
+            if inner and one_helper(name) not in short_names(inner):
+                kept = listed(short_names(inner))
+                yield last.line(f"strategies: {show(name)} has no helper left: inner= here is {kept}")
         if inner and not swapping and last.scope == "param" and last.given.get("inner"):
             yield last.line("inner: it comes too late in pytest.param to add strategies; put it on the test")
         for number, layer in enumerate(self.layers):

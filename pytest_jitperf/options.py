@@ -21,7 +21,7 @@ from pytest_jitperf.optionvalues import (
 )
 from pytest_jitperf.pullrequest import in_pull_request
 from pytest_jitperf.settings import MAX_COMPILE, MAX_RACE, Settings, SetTolerance
-from pytest_jitperf.strategies import BUILTIN
+from pytest_jitperf.strategies import BUILTIN, is_asked_for
 from pytest_jitperf.units import QuantityError, parse_duration
 from pytest_jitperf.wording import choose, listed, show
 
@@ -157,7 +157,7 @@ def unmatched_strategies(selected: Iterable[str], collected: Collection[str]) ->
     Returns:
         A sentence, or None where each is the strategy of some test.
     """
-    missing = [name for name in selected if name not in collected]
+    missing = [name for name in selected if not any(is_asked_for(each, [name]) for each in collected)]
     if not missing:
         return None
     valid = dict.fromkeys([*collected, *BUILTIN])

@@ -14,7 +14,7 @@ from pytest_jitperf.inner import InnerTarget
 from pytest_jitperf.layers import Spec
 from pytest_jitperf.metrics import METRICS, Metric, default_tolerance
 from pytest_jitperf.options import Settings
-from pytest_jitperf.strategies import BUILTIN, Strategy, name_of, traits
+from pytest_jitperf.strategies import Strategy, is_builtin, name_of, traits
 from pytest_jitperf.units import Tolerance, format_quantity
 
 __all__ = ["AllowedChange", "Limit", "Plan", "make_plan"]
@@ -83,6 +83,7 @@ class Plan:
         rtol: Largest difference over the largest value, or None for the dtype's own.
         atol: Largest absolute difference besides, or None for 0.
         expected_calls: How often the function is called in a life of the program, or None where nobody said.
+        growth: Largest exponent with which run time may grow with the size, or None.
         fail_on_improvement: Whether an improvement that is not recorded fails.
         phase_limits: Phase to seconds after which it is ended.
         max_race_seconds: Longest that one race may take.
@@ -107,6 +108,7 @@ class Plan:
     rtol: float | None
     atol: float | None
     expected_calls: int | None
+    growth: float | None = None
     fail_on_improvement: bool
     phase_limits: Mapping[str, float]
     max_race_seconds: float
@@ -178,6 +180,7 @@ def make_plan(
         rtol=spec.rtol,
         atol=spec.atol,
         expected_calls=spec.expected_calls,
+        growth=spec.growth,
         fail_on_improvement=spec.fail_on_improvement,
         phase_limits=spec.phase_limits,
         max_race_seconds=settings.max_race_seconds,
@@ -217,6 +220,6 @@ def _find(strategies: tuple[str | Strategy, ...], name: str) -> str | Strategy:
     for each in strategies:
         if name_of(each) == name:
             return each
-    if name in BUILTIN:
+    if is_builtin(name):
         return name
     raise LookupError(f"this test has no strategy {name!r}")

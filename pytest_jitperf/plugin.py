@@ -126,8 +126,9 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 def _selected(case: Case, settings: Settings) -> bool:
     from pytest_jitperf.devices import is_selected
+    from pytest_jitperf.strategies import is_asked_for
 
-    strategy = not settings.selected_strategies or case.strategy in settings.selected_strategies
+    strategy = not settings.selected_strategies or is_asked_for(case.strategy, settings.selected_strategies)
     device = not settings.selected_devices or not case.device or is_selected(case.device, settings.selected_devices)
     return bool(case.error) or (strategy and device)
 

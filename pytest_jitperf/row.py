@@ -37,6 +37,10 @@ class Row:
         jax: Version of jax.
         outcome: The word.
         note: A few words beside it.
+        sweep: Of a sweep the name of the measurement that was asked for; empty elsewhere.
+        size: Label of its size.
+        extent: How large this is, or None.
+        counted: Whether that is the number of elements of the arguments.
         compile: Cold cost of the first call, seconds, or None.
         run: Seconds per call, or None.
         launches: Executables started per call, or None.
@@ -68,6 +72,10 @@ class Row:
     jax: str = ""
     outcome: str
     note: str = ""
+    sweep: str = ""
+    size: str = ""
+    extent: float | None = None
+    counted: bool = False
     compile: float | None = None
     run: float | None = None
     launches: int | None = None
@@ -121,6 +129,7 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_call
     """
     measured, verdict, key = tried.measurement, tried.verdict, tried.key
     entry, files = tried.recorded or (None, {})
+    place = tried.place
     worst = verdict.worst
     metrics = {
         **measured.exact,
@@ -139,6 +148,10 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_call
         jax=measured.environment.jax,
         outcome=worst.outcome.value,
         note="; ".join(dict.fromkeys([worst.short, *(each.short for each in verdict.unsettled)])).strip("; "),
+        sweep=place.sweep if place is not None else "",
+        size=place.label if place is not None else "",
+        extent=place.extent if place is not None else None,
+        counted=place is not None and place.counted,
         compile=measured.value("compile"),
         run=measured.value("run"),
         launches=measured.host.get("launches"),

@@ -6,6 +6,7 @@ can still be expanded into its items and then be told all of its mistakes at onc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
@@ -17,7 +18,8 @@ from pytest_jitperf.merging import Expansion, expansion, merge
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.quantity import is_number
 from pytest_jitperf.reader import Reader
-from pytest_jitperf.strategies import BUILTIN, Strategy, name_of
+from pytest_jitperf.sizes import Size, numbers
+from pytest_jitperf.strategies import BUILTIN, Strategy, is_builtin, name_of
 from pytest_jitperf.units import Tolerance
 from pytest_jitperf.wording import choose, show
 
@@ -27,8 +29,6 @@ PHASES = ("trace", "lower", "xla", "compile", "run")
 """What ``limit=`` may end."""
 
 T = TypeVar("T")
-
-_NOT_YET = ("sizes", "growth")
 
 UNSUPPORTED = ("limit",)
 """Read, but not acted upon yet: a test that gives one is told so."""
@@ -77,8 +77,6 @@ def parse_marker(
         reader.keyword = keyword
         if keyword in METRICS:
             limits[keyword] = None if value is None else reader.limit(keyword, keyword, value)
-        elif keyword in _NOT_YET:
-            reader.wrong(f"{keyword}= is not supported yet; leave it out")
         elif keyword in BUILTIN and keyword not in _READERS:
             reader.wrong(
                 f'{keyword}= is a strategy; write budgets={{"{keyword}": {{"run": "5 ms"}}}} for its own limits'
@@ -204,7 +202,7 @@ def _tolerance(reader: Reader, value: object) -> Changes[Tolerance]:
             }
         elif each is None:
             rows[key] = None
-        elif key in BUILTIN:
+        elif is_builtin(key):
             reader.wrong(f'{name}={show(each)} says no metric; write {name}={{"run": {show(each)}}}')
         else:
             reader.wrong(f"tolerance: unknown metric {show(key)}; {choose(key, METRICS)}")
@@ -238,6 +236,42 @@ def _expected_calls(reader: Reader, value: object) -> int | None:
     return reader.count("expected_calls", value)
 
 
+_SIZES = '{"1024": lambda: (jnp.ones(1024),)}'
+
+
+def _sizes(reader: Reader, value: object) -> tuple[Size, ...]:
+    if not isinstance(value, Mapping):
+        reader.wrong(f"sizes={show(value)} is not a mapping; write sizes={_SIZES}")
+        return ()
+    found: dict[str, Callable[[], Any]] = {}
+    for key, make in value.items():
+        label = str(key)
+        if isinstance(key, bool) or not isinstance(key, (str, int, float)) or not label or not label.isprintable():
+            reader.wrong(f"sizes: {show(key)} is neither a name nor a number; write sizes={_SIZES}")
+        elif label in found:
+            reader.wrong(f"sizes: {show(label)} is named twice")
+        elif not callable(make):
+            reader.wrong(f"sizes[{show(key)}]={show(make)} is not a function; write sizes={_SIZES}")
+        else:
+            found[label] = make
+    if len(found) < 2 and "sizes" not in reader.broken:
+        reader.wrong(f"sizes: {'one size shows' if found else 'no size shows'} no growth; give at least two")
+    known: Sequence[float | None] = numbers(found) or [None] * len(found)
+    every = [Size(label=label, make=make, number=n) for (label, make), n in zip(found.items(), known, strict=True)]
+    return tuple(sorted(every, key=lambda each: each.number or 0.0))
+
+
+def _growth(reader: Reader, value: object) -> float | None:
+    try:
+        exponent = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        exponent = math.nan
+    if not 0 <= exponent < math.inf:
+        reader.wrong(f'growth={show(value)} is not an exponent; write growth="1.2" for run time like n ** 1.2 at most')
+        return None
+    return exponent
+
+
 def _limit(reader: Reader, value: object) -> Mapping[str, float | None]:
     found: dict[str, float | None] = {}
     for phase, end in reader.mapping("limit", value, '{"compile": "60 s"}').items():
@@ -261,6 +295,8 @@ _READERS: Mapping[str, Callable[[Reader, object], Any]] = {
     "rtol": Reader.number,
     "atol": Reader.number,
     "expected_calls": _expected_calls,
+    "sizes": _sizes,
+    "growth": _growth,
     "fail_on_improvement": Reader.flag,
     "limit": _limit,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,22 @@ from pytest_jitperf.errors import SpecError
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.wording import listed, show
 
-__all__ = ["BUILTIN", "DEFAULT", "INVALID", "Strategy", "Traits", "default_strategies", "is_name", "name_of", "traits"]
+__all__ = [
+    "BUILTIN",
+    "DEFAULT",
+    "EACH",
+    "INVALID",
+    "Strategy",
+    "Traits",
+    "default_strategies",
+    "is_asked_for",
+    "is_builtin",
+    "is_name",
+    "kind_of",
+    "name_of",
+    "one_helper",
+    "traits",
+]
 
 BUILTIN = ("eager", "outer", "inner", "both")
 """Strategies that need no ``build``, in the order in which they are shown."""
@@ -21,6 +36,11 @@ DEFAULT = ("eager", "outer")
 
 INVALID = "invalid"
 """Id of the one item that a test gets whose marker cannot be expanded, so no strategy may be called that."""
+
+EACH = "inner:each"
+"""Stands for ``inner:helper`` of each helper: ``inner`` with this one alone jitted."""
+
+_ONE = "inner:"
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
@@ -47,7 +67,7 @@ class Strategy:
 
     def __post_init__(self) -> None:
         at = f"Strategy({show(self.name)}, ...)"
-        if not isinstance(self.name, str) or not is_name(self.name):
+        if not isinstance(self.name, str) or _NAME.fullmatch(self.name) is None:
             raise SpecError(
                 f"{at}: a name is ASCII letters, digits, '_', '-' and '.', and begins with a letter or '_', "
                 'such as "filter_jit"'
@@ -93,7 +113,27 @@ _TRAITS = {
 
 def is_name(word: str) -> bool:
     """Whether a strategy may be called so, as far as the characters go."""
-    return _NAME.fullmatch(word) is not None
+    return _NAME.fullmatch(word.removeprefix(_ONE)) is not None
+
+
+def one_helper(strategy: str | Strategy) -> str:
+    """Of ``inner:attend`` the name of the helper, of every other strategy an empty text."""
+    return strategy.removeprefix(_ONE) if isinstance(strategy, str) and strategy.startswith(_ONE) else ""
+
+
+def kind_of(name: str) -> str:
+    """``inner`` for ``inner:attend``, any other name as it is."""
+    return "inner" if one_helper(name) else name
+
+
+def is_builtin(name: str) -> bool:
+    """Whether the strategy of this name needs no ``build``."""
+    return kind_of(name) in BUILTIN
+
+
+def is_asked_for(name: str, selected: Collection[str]) -> bool:
+    """Whether a strategy is among those selected, ``inner:each`` for all of its kind."""
+    return name in selected or (EACH in selected and bool(one_helper(name)))
 
 
 def name_of(strategy: str | Strategy) -> str:
@@ -107,7 +147,7 @@ def traits(strategy: str | Strategy) -> Traits:
     Raises:
         KeyError: A string that names no built-in strategy.
     """
-    return _TRAITS[strategy] if isinstance(strategy, str) else Traits(jits_outer=False, swaps_inner=False)
+    return _TRAITS[kind_of(strategy)] if isinstance(strategy, str) else Traits(jits_outer=False, swaps_inner=False)
 
 
 def default_strategies(has_inner: bool) -> tuple[str, ...]:

@@ -17,10 +17,12 @@ from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.gathering import Gathering
 from pytest_jitperf.judge.differences import written_constants
+from pytest_jitperf.judge.growth import Growth, fit_growth, growth_finding
 from pytest_jitperf.judge.outcome import Verdict
 from pytest_jitperf.judge.verdict import judge
 from pytest_jitperf.measurement import Measurement, Program
 from pytest_jitperf.plan import Plan
+from pytest_jitperf.sizes import Place, Size
 
 if TYPE_CHECKING:
     from pytest_jitperf.probe.measure import Probed, Request
@@ -43,6 +45,7 @@ class Asked:
         make_args: Builds arguments per call, or None.
         inputs: A sequence of inputs whose compilations are counted, or None.
         device: The one device to measure on, as asked for.
+        size: Where it is one size of a sweep, which; ``name`` is that of the sweep then.
     """
 
     name: str
@@ -52,6 +55,14 @@ class Asked:
     make_args: Callable[[], Any] | None = None
     inputs: Sequence[Any] | None = None
     device: str = ""
+    size: Size | None = None
+
+    @property
+    def measurement(self) -> str:
+        """Name of the measurement: of a sweep ``name``, that of one of its sizes."""
+        if self.size is None:
+            return self.name
+        return self.size.label if self.name == "main" else f"{self.name}/{self.size.label}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +80,8 @@ class Tried:
         cut: What was left out for lack of time, one sentence each.
         moved: Whether the program is no longer the baseline's although the test passes.
         compiled: What was compiled, for whom wants to know more: over a sequence of inputs how often, and what again.
+        place: Where it stands in a sweep, or None.
+        growth: Of the run time over the sweep, with its largest size; None elsewhere and where there is no telling.
         recorded: What an update would store, and the programs it names by file name; None where nothing is recorded.
     """
 
@@ -82,6 +95,8 @@ class Tried:
     cut: tuple[str, ...] = ()
     moved: bool = False
     compiled: tuple[str, ...] = ()
+    place: Place | None = None
+    growth: Growth | None = None
     recorded: tuple[Entry, Mapping[str, bytes]] | None = None
 
 
@@ -118,7 +133,7 @@ class Trial:
         plan = self.planner(measured.environment.platform, measured.program is not None)
         key = Key(
             test=self.test,
-            measurement=asked.name,
+            measurement=asked.measurement,
             strategy=plan.strategy_name,
             device_kind=measured.device_kind,
         )
@@ -137,9 +152,27 @@ class Trial:
             compare_seconds=sum(each.seconds - each.compiling_seconds for each in compared),
             cut=tuple(each.cut for each in compared if each.cut),
             compiled=_compiled(probed),
+            place=_place(asked),
             moved=any(not each.same and not each.cannot for each in compared),
             recorded=entry_from_measurement(measured) if plan.mode == "update" else None,
         )
+
+    def swept(self, sizes: Sequence[Tried]) -> Tried:
+        """The largest size of a sweep with the growth over all of them, judged.
+
+        Args:
+            sizes: The measurements of one sweep on one device, the largest last.
+        """
+        last = sizes[-1]
+        pairs = [(each.place.extent, each.measurement.timed.get("run")) for each in sizes if each.place is not None]
+        timed = [(extent, sample) for extent, sample in pairs if sample is not None]
+        growth = fit_growth([extent for extent, _ in timed], [sample for _, sample in timed])
+        limit = self.planner("", None).growth
+        found = growth_finding(growth, limit, len({extent for extent, _ in timed})) if limit is not None else []
+        verdict = replace(last.verdict, findings=(*last.verdict.findings, *found))
+        if limit is not None and not verdict.gated_by:
+            verdict = replace(verdict, gated_by="limits")
+        return replace(last, growth=growth, verdict=verdict)
 
     def run_once(self, asked: Asked) -> Any:
         """Calls the function once under the strategy, unmeasured and unjudged.
@@ -173,7 +206,7 @@ class Trial:
             args, kwargs = first.args, first.kwargs
         return Request(
             test=self.test,
-            name=asked.name,
+            name=asked.measurement,
             function=asked.function,
             args=args,
             kwargs=kwargs,
@@ -187,6 +220,17 @@ class Trial:
             equality=Equality(rtol=plan.rtol, atol=plan.atol) if plan.equal_results else None,
             record=plan.mode == "update",
         )
+
+
+def _place(asked: Asked) -> Place | None:
+    if asked.size is None:
+        return None
+    number = asked.size.number
+    if number is None:
+        from pytest_jitperf.probe.inputs import elements
+
+        number = float(elements((asked.args, asked.kwargs)))
+    return Place(sweep=asked.name, label=asked.size.label, extent=number, counted=asked.size.number is None)
 
 
 def _compiled(probed: Probed) -> tuple[str, ...]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytest_jitperf.units import Tolerance
 
-__all__ = ["TRACE_FACTOR", "CompileTerms"]
+__all__ = ["TRACE_FACTOR", "CompileTerms", "Whole", "is_stuck"]
+
+Whole = Callable[[tuple[float, float, float]], tuple[float, float, float]]
+"""From estimate, low and high end of a part's ratio to those of the whole's."""
 
 # Uncertainty of a single trace relative to the reference trace, as a factor.
 TRACE_FACTOR = 1.15
@@ -28,11 +32,13 @@ class CompileTerms:
 
     Attributes:
         tolerance: Of ``compile``.
+        xla: Of ``xla`` alone, where somebody gave it one.
         old_trace: Trace and lower of the baseline, as they would be today; 0.0 where they cannot be compared.
         new_trace: Today's; 0.0 likewise.
     """
 
     tolerance: Tolerance
+    xla: Tolerance | None = None
     old_trace: float = 0.0
     new_trace: float = 0.0
 
@@ -45,6 +51,12 @@ class CompileTerms:
         old, floor = self.old(old_xla), max(self.tolerance.absolute, _COMPILE_FLOOR)
         return 1 + max(self.tolerance.relative, floor / old) if old > 0 else math.inf
 
+    def xla_limit(self, old_xla: float) -> float | None:
+        """The largest ratio of XLA's time that is allowed, or None where it is not held to one."""
+        if self.xla is None:
+            return None
+        return 1 + max(self.xla.relative, self.xla.absolute / old_xla) if old_xla > 0 else math.inf
+
     def whole(self, old_xla: float, xla: tuple[float, float, float]) -> tuple[float, float, float]:
         """Estimate, low and high end of the whole's ratio, from those of XLA's."""
 
@@ -53,3 +65,12 @@ class CompileTerms:
 
         estimate, low, high = xla
         return total(estimate, 1.0), total(low, 1 / TRACE_FACTOR), total(high, TRACE_FACTOR)
+
+
+def is_stuck(xla: tuple[float, float, float], whole: Whole, limit: float) -> bool:
+    """Whether the whole would be left open by any ratio within the interval, were it known exactly.
+
+    So it is where what one trace is known to decides: no further pair can do anything about that.
+    """
+    _, low, high = xla
+    return whole((high, high, high))[1] <= limit <= whole((low, low, low))[2]

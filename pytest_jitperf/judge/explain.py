@@ -46,7 +46,7 @@ def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: S
     host = _host(measured, entry)
     if METRICS[moved[0].metric].side == "host" and family(moved[0].metric) != "trace":
         again = (each for one in moved for each in evidence.compiled_again.get(one.metric, ()))
-        blocks.append([*(f"compiled again: {each}" for each in again), *host])
+        blocks.append([*(f"compiled{_again(each)}: {each}" for each in again), *host])
     if measured.program is not None and evidence.program is not None:
         subject = _subject(evidence.program, entry.exact, entry.program, measured.program, measured.exact)
         own = [each for each in moved if not each.helper]
@@ -62,6 +62,10 @@ def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: S
             lines = [_program(subject, ranked(differences(subject.before, subject.now), "run", worse=True))]
         blocks.append([f"helper {key.partition('(')[0]}: {line}" for line in lines])
     return tuple(dict.fromkeys([*_in_turns(blocks), *host, surroundings(entry, measured.environment)]))
+
+
+def _again(line: str) -> str:
+    return "" if "for the first time" in line else " again"
 
 
 def _of_program(

@@ -47,6 +47,7 @@ def ratio_finding(
     kind: Literal["rounds", "pairs"] = "rounds",
     of: str = "",
     believed: bool | None = None,
+    remedy: str = "",
 ) -> Finding:
     """Judges a ratio.
 
@@ -59,6 +60,7 @@ def ratio_finding(
         old: Seconds of the baseline as they would be today, or None.
         kind: Rounds of a race, or pairs of recompiles.
         of: What kind of time it is, behind the numbers: ``"CPU time"``.
+        remedy: What is said of an open verdict in place of the option that gives it more time.
         believed: Whether the interval may decide; where None, whether the race said that it is clear of its limit.
     """
     clear = ratio.decided if believed is None else believed
@@ -87,7 +89,7 @@ def ratio_finding(
             noun = "pair of executables" if ratio.rounds == 1 else "pairs of executables"
         sentence = (
             f"{metric} inconclusive: {said} after {ratio.rounds} {noun} in {ratio.seconds:.1f} s{known}, "
-            f"{allowed}{luck}; {option} gives it more time"
+            f"{allowed}{luck}; {remedy or f'{option} gives it more time'}"
         )
         short = f"{metric} x{factors[0]}{core}{known}"
     return Finding(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from pytest_jitperf.baseline.model import Entry
-from pytest_jitperf.judge.compileterms import CompileTerms
+from pytest_jitperf.judge.compileterms import TRACE_FACTOR, CompileTerms, is_stuck
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.ratios import ratio_finding
 from pytest_jitperf.measurement import Comparison, Measurement, Ratio
@@ -26,6 +27,8 @@ __all__ = [
 # Trace and lower of an unchanged function, relative to the reference trace, stay within a few per cent; these are the
 # limits beyond which a function whose program is the same is said to trace slower.
 TRACE_TOLERANCE = Tolerance(0.50, 0.050)
+
+_TRACE_IS_COARSE = f"trace and lower are known to {TRACE_FACTOR - 1:.0%} only".replace("%", " %")
 
 # Of fewer pairs, only what is beyond the limit by more than this factor is believed.
 _PAIRS_WHEN_NEAR = 5
@@ -108,7 +111,9 @@ def compile_terms(plan: Plan, measured: Measurement, entry: Entry) -> CompileTer
     if allowed is None or not allowed.gated:
         return None
     old, new = trace_growth(measured, entry, measured.relative) or (0.0, 0.0)
-    return CompileTerms(tolerance=allowed.tolerance, old_trace=old, new_trace=new)
+    xla = plan.allowed.get("xla")
+    own = xla.tolerance if xla is not None and xla.gated else None
+    return CompileTerms(tolerance=allowed.tolerance, xla=own, old_trace=old, new_trace=new)
 
 
 def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: Comparison) -> list[Finding]:
@@ -125,7 +130,8 @@ def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: C
     terms, old_xla, xla = compile_terms(plan, measured, entry), comparison.old_xla_seconds, comparison.xla
     if terms is None or xla is None or not old_xla:
         return []
-    estimate, low, high = terms.whole(old_xla, (xla.estimate, xla.low, xla.high))
+    whole = partial(terms.whole, old_xla)
+    estimate, low, high = whole((xla.estimate, xla.low, xla.high))
     ratio, limit, old = replace(xla, estimate=estimate, low=low, high=high), terms.limit(old_xla), terms.old(old_xla)
     return [
         ratio_finding(
@@ -138,6 +144,7 @@ def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: C
             kind="pairs",
             of="CPU time" if terms.new_trace else "CPU time of XLA alone",
             believed=believed(ratio, limit),
+            remedy=_TRACE_IS_COARSE if is_stuck((xla.estimate, xla.low, xla.high), whole, limit) else "",
         )
     ]
 

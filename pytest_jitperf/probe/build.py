@@ -10,7 +10,7 @@ from typing import Any
 import jax
 
 from pytest_jitperf.errors import MeasurementError
-from pytest_jitperf.strategies import Strategy
+from pytest_jitperf.strategies import Strategy, traits
 
 from .jitinfo import is_jitted, unwrapped
 
@@ -74,8 +74,8 @@ def build(strategy: str | Strategy, function: Any, jit: Mapping[str, Any]) -> Bu
             strategy=strategy.name, function=python, call=built, jitted=is_jitted(built), swaps=False, given={}
         )
     already = python is not function
-    swaps = strategy in ("inner", "both")
-    if strategy in ("eager", "inner"):
+    swaps, jits = traits(strategy).swaps_inner, traits(strategy).jits_outer
+    if not jits:
         notes = (f"{name} is jitted already; {strategy} measures what it wraps",) if already else ()
         return Built(strategy=strategy, function=python, call=python, jitted=False, swaps=swaps, given={}, notes=notes)
     if already:

@@ -168,7 +168,7 @@ def _old(new: FlatProgram | None, subject: Subject, stored: Stored) -> tuple[Fla
         return _in_order_of(new, old, pairing.order), pairing.ambiguous
     if new is not None:
         read = [n for n in range(len(today)) if n not in unread]
-        places = paired_by_use(taken, _uses(old), today, [read[n] for n in _uses(new)])
+        places = paired_by_use(pairing, taken, _uses(old), today, [read[n] for n in _uses(new)])
         if places is not None:
             by_use = _in_order_of(new, with_leaves(places), order_of(places))
             if by_use.fingerprint == new.fingerprint:

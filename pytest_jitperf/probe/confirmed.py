@@ -25,8 +25,10 @@ _SMALL_LIMIT = 1.03
 _LIMIT_WORTH_ANOTHER_LOOK = 1.05
 
 # What is confirmed was found with an error of 0.001 already: the second race is about the luck of the executables. At
-# this error 11 rounds may do where 14 did.
+# this error 11 rounds may do where 14 did. Few rounds of long calls are not spared anything.
 _CONFIRMING_ERROR = 0.01
+# As many rounds of short calls fit in the time of a race.
+_ROUNDS_OF_SHORT_CALLS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class ConfirmedRace:
         pin: Pins the process to one core; None for programs that run on an accelerator.
         afresh: Compiles a contender anew, where that can be.
         may_compile: Whether there is time for that.
+        may_compile_more: Whether there is for pair after pair.
         progress: Told what is going on.
         clocks: Tell the time.
     """
@@ -52,6 +55,7 @@ class ConfirmedRace:
     pin: Pin | None
     afresh: Callable[[Contender], Contender]
     may_compile: Callable[[], bool]
+    may_compile_more: Callable[[], bool]
     progress: Callable[[str], None]
     clocks: Clocks = CLOCKS
 
@@ -69,16 +73,15 @@ class ConfirmedRace:
         """
         luck = EXECUTABLES_DIFFER if round(self.limit, 9) < _SMALL_LIMIT else 1.0
         limit = self.limit * luck
-        ratio = self._race(new, old, limit)
+        looks = 2 if luck == 1 and self.limit < _LIMIT_WORTH_ANOTHER_LOOK else 1
+        ratio = self._race(new, old, limit, ERROR / looks)
         regressed = _is_above(ratio, limit)
-        open_to_luck = not ratio.decided and self.limit < _LIMIT_WORTH_ANOTHER_LOOK and self.may_compile()
-        if not regressed and not open_to_luck and (luck == 1 or (ratio.decided and ratio.high < self.limit / luck)):
-            return ratio, ""
+        short = ratio.seconds * _ROUNDS_OF_SHORT_CALLS <= ratio.rounds * self.max_seconds
         if regressed and not self.may_compile():
             return ratio, "confirmation with fresh executables (max-compile)"
         known, seconds = ratio.estimate, ratio.seconds
         if regressed:
-            again = self._race(*self._pair(new, old), limit, error=_CONFIRMING_ERROR)
+            again = self._race(*self._pair(new, old), limit, _CONFIRMING_ERROR if short else ERROR / looks)
             # The first pair no longer counts: it is here for being slow.
             known, seconds = again.estimate, seconds + again.seconds
             if _is_above(again, limit):
@@ -89,16 +92,24 @@ class ConfirmedRace:
                     rounds=ratio.rounds + again.rounds,
                 )
                 return replace(both, seconds=seconds, executables=2, confirmed=True), ""
-        several = self._several(new, old, known)
-        cut = "" if several.decided or self.may_compile() else "further fresh executables (max-compile)"
+        elif luck > 1:
+            if ratio.decided and ratio.high < self.limit / luck:
+                return ratio, ""
+        elif ratio.decided or looks == 1 or not short or not self.may_compile_more():
+            return ratio, ""
+        several = self._several(new, old, known, ERROR / looks)
+        seconds += several.seconds
+        if not regressed and luck == 1 and not several.decided:
+            return replace(ratio, seconds=seconds), ""
+        cut = "" if several.decided or self.may_compile_more() else "further fresh executables (max-compile)"
         return replace(
             several,
-            seconds=seconds + several.seconds,
+            seconds=seconds,
             confirmed=_is_above(several, self.limit),
             first=ratio.estimate if regressed else None,
         ), cut
 
-    def _race(self, new: Contender, old: Contender, limit: float, error: float = ERROR) -> Ratio:
+    def _race(self, new: Contender, old: Contender, limit: float, error: float) -> Ratio:
         return race(
             new.side(),
             old.side(),
@@ -112,7 +123,7 @@ class ConfirmedRace:
             error=error,
         )
 
-    def _several(self, new: Contender, old: Contender, known: float) -> Ratio:
+    def _several(self, new: Contender, old: Contender, known: float, error: float) -> Ratio:
         def pair() -> tuple[Side, Side]:
             fresh_new, fresh_old = self._pair(new, old)
             return fresh_new.side(), fresh_old.side()
@@ -122,11 +133,12 @@ class ConfirmedRace:
             known=[known],
             limit=self.limit,
             max_seconds=self.max_seconds,
-            may_compile=self.may_compile,
+            may_compile=self.may_compile_more,
             block=self.block,
             rng=self.rng,
             progress=self.progress,
             clocks=self.clocks,
+            error=error,
         )
 
     def _pair(self, new: Contender, old: Contender) -> tuple[Contender, Contender]:

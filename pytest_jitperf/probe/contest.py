@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import jax
 
 from pytest_jitperf.errors import MeasurementError
-from pytest_jitperf.judge.compileterms import CompileTerms
+from pytest_jitperf.judge.compileterms import CompileTerms, is_stuck
 from pytest_jitperf.measurement import Comparison
 
 from . import clock
@@ -94,6 +94,11 @@ class Contest:
         """Whether both sides can be compiled once more in the time left, going by what a compilation has taken."""
         return self.compile_seconds_left() > 2 * self.compiling_seconds / max(self.compiles, 1)
 
+    def _may_compile_at_leisure(self) -> bool:
+        """The same, with half of the time kept for comparing compile times."""
+        kept = self.effort.compile_seconds / 2 if self.effort.compiling is not None else 0.0
+        return self.compile_seconds_left() > kept and self._may_compile_a_pair()
+
     def _compiled(self, build: Callable[[], _C]) -> _C:
         """Builds a contender on this comparison's account."""
         start = clock.perf_counter_ns()
@@ -168,6 +173,7 @@ class Contest:
             pin=one_core if self.subject.device.platform == "cpu" else None,
             afresh=lambda each: each if isinstance(each, Live) else self._compiled(each.fresh),
             may_compile=self._may_compile_a_pair,
+            may_compile_more=self._may_compile_at_leisure,
             progress=self.progress,
         )
         with self.lock.held():
@@ -177,13 +183,15 @@ class Contest:
     def _compile(self, found: Comparison, new: Executable, old: Executable, terms: CompileTerms) -> Comparison:
         """Compiles both in pairs; the first pair is the one there is, for they were compiled one after the other."""
         self.progress("compiling in pairs")
+        whole, limit = partial(terms.whole, old.seconds), terms.limit(old.seconds)
         with self.lock.held(), collector_off():
             try:
                 xla = paired_costs(
                     lambda: self._compiled(new.fresh).seconds,
                     lambda: self._compiled(old.fresh).seconds,
-                    limit=terms.limit(old.seconds),
-                    whole=partial(terms.whole, old.seconds),
+                    limit=limit,
+                    whole=whole,
+                    own_limit=terms.xla_limit(old.seconds),
                     max_pairs=_MOST_PAIRS,
                     max_seconds=max(0.0, self.compile_seconds_left()),
                     first=(new.seconds, old.seconds),
@@ -191,7 +199,8 @@ class Contest:
                 )
             except MeasurementError as error:
                 return replace(found, cannot=found.cannot or str(error))
-        left_out = not xla.decided and xla.rounds < _MOST_PAIRS
+        stuck = terms.xla is None and is_stuck((xla.estimate, xla.low, xla.high), whole, limit)
+        left_out = not xla.decided and xla.rounds < _MOST_PAIRS and not stuck
         cut = [found.cut, "further compile pairs (max-compile)" if left_out else ""]
         return replace(found, xla=xla, cut=", ".join(filter(None, cut)))
 

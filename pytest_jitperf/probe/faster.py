@@ -61,8 +61,9 @@ class _Duel:
 
     @property
     def switching(self) -> bool:
-        """Whether helpers are swapped for one side only."""
-        return self.own.built.swaps != self.against.built.swaps
+        """Whether other helpers are swapped for one side than for the other."""
+        own, against = ([helper.function for helper in side.helpers] for side in (self.own, self.against))
+        return own != against
 
     def compile(self) -> float:
         """Compiles both sides; returns the wall seconds that it took."""

@@ -31,6 +31,11 @@ class Call:
         return jax.tree.leaves((self.args, dict(self.kwargs)))
 
 
+def elements(arguments: Any) -> int:
+    """How many elements the arrays of a pytree have together, one at least."""
+    return max(sum(int(np.size(leaf)) for leaf in jax.tree.leaves(arguments) if hasattr(leaf, "shape")), 1)
+
+
 def has_aval(leaf: Any) -> bool:
     """Whether JAX can trace the leaf: an array or a number, but not numpy's strings, dates and objects."""
     if isinstance(leaf, jax.ShapeDtypeStruct):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.judge.compileterms import Whole, is_stuck
 from pytest_jitperf.judge.stats import ERROR, PAIR_SD, error_spent, paired_interval, sides_sd
 from pytest_jitperf.measurement import Ratio
 
@@ -80,14 +81,15 @@ def paired_costs(
     rng: random.Random,
     first: tuple[float, float] | None = None,
     max_pairs: int = 10,
-    whole: Callable[[tuple[float, float, float]], tuple[float, float, float]] = lambda ratio: ratio,
+    whole: Whole = lambda ratio: ratio,
+    own_limit: float | None = None,
     clocks: Clocks = CLOCKS,
     error: float = ERROR,
 ) -> Ratio:
     """Compares what two things cost to build, in pairs, in random order within each.
 
     Stops when the interval (`paired_interval`, at an error that all looks share) is clear of the limit, or that of the
-    whole of which it is a part. The first look
+    whole of which it is a part; and where no further pair could make it so. The first look
     is after the first pair where pairs are dear, after the third where they are cheap. That the new one is above the
     limit takes a second pair, if there is time for it, and the fifth where it is so by less than 25 %. Of two pairs in
     a row, one is built in either order.
@@ -103,6 +105,7 @@ def paired_costs(
         max_pairs: Number of pairs, ``first`` included, at which to stop.
         whole: From estimate, low and high end of the ratio to those of the ratio that is held to the limit, where there
             is more to it than what is built here.
+        own_limit: The limit of the ratio itself, where that is held to one too.
         clocks: Tells the time.
         error: Probability, both directions together, that the interval leaves out the true ratio.
 
@@ -127,13 +130,20 @@ def paired_costs(
         if last or len(pairs) >= next_look:
             looks, next_look = looks + 1, max(len(pairs) + 1, int(len(pairs) * _MORE_TO_SEE))
             interval = _interval(pairs, error_spent(error, looks), prior_df)
-            estimate, low, high = whole((math.exp(interval[0]), math.exp(interval[1]), math.exp(interval[2])))
-            believed = _PAIRS_WHEN_NEAR if estimate <= limit * _NEAR else 1 if last else 2
-            decided = high < limit or (low > limit and len(pairs) >= believed)
-            if decided or last:
+            ends = (math.exp(interval[0]), math.exp(interval[1]), math.exp(interval[2]))
+            decided = _is_clear(whole(ends), limit, len(pairs), last)
+            if own_limit is not None:
+                decided = decided and _is_clear(ends, own_limit, len(pairs), last)
+            if decided or last or (own_limit is None and is_stuck(ends, whole, limit)):
                 return ratio_of(interval, rounds=len(pairs), seconds=seconds, decided=decided)
         pairs.append(in_order(next(order), build_new, build_old))
         built += 1
+
+
+def _is_clear(ratio: tuple[float, float, float], limit: float, pairs: int, last: bool) -> bool:
+    estimate, low, high = ratio
+    believed = _PAIRS_WHEN_NEAR if estimate <= limit * _NEAR else 1 if last else 2
+    return high < limit or (low > limit and pairs >= believed)
 
 
 def _interval(pairs: Sequence[tuple[float, float]], error: float, prior_df: float) -> tuple[float, float, float]:

@@ -33,12 +33,14 @@ class Pairing:
         ambiguous: Whether names have changed and values could have been mixed up by it, were the code another one.
         blind: Whether it is no more than a guess that must not be tried: several numbers in dictionaries have new keys,
             and one that is taken for another may be a trip count.
+        named: Inputs whose leaf is known by its name, or by its place where places say something.
     """
 
     places: tuple[int, ...]
     certain: bool
     ambiguous: bool
     blind: bool = False
+    named: frozenset[int] = frozenset()
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -98,6 +100,7 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
     choose(lambda leaf: (_words(leaf[0])[1:] or leaf[0], leaf[1]), only=True)
     left = [place for place in range(len(stored)) if place not in chosen]
     # JAX sorts dictionaries by their keys, so of these the order says nothing.
+    named = frozenset(place for place in range(len(stored)) if place in chosen or not stored[place][0].endswith("']"))
     renamed = Counter(stored[place][1] for place in left if stored[place][0].endswith("']"))
     blind = any(count > 1 and described.endswith("[]") for described, count in renamed.items())
     wanted, there = Counter(stored[place][1] for place in left), Counter(today[n][1] for n in free if n not in unread)
@@ -112,30 +115,31 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
         certain=all(wanted[stored[place][1]] == 1 and there[stored[place][1]] <= 1 for place in left),
         ambiguous=any(kinds[stored[place][1]] > 1 for place in left),
         blind=blind,
+        named=named,
     )
 
 
 def paired_by_use(
-    stored: Sequence[Leaf], used: Sequence[int], today: Sequence[Leaf], uses: Sequence[int]
+    pairing: Pairing, stored: Sequence[Leaf], used: Sequence[int], today: Sequence[Leaf], uses: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Finds each stored input among today's leaves by what the programs do with them, whatever their names are.
+    """Finds stored inputs among today's leaves by what the programs do with them, where names and places say nothing.
 
     Args:
+        pairing: By names and places.
         stored: What the stored program takes.
         used: Their positions in the order in which the stored program uses them.
         today: All leaves of today's call.
         uses: Positions of those that today's program reads, in the order in which it uses them.
 
     Returns:
-        For each input the position of a leaf, or None where that cannot be: their kinds differ, or a leaf that has kept
-        its name would be another one.
+        For each input the position of a leaf, or None where that cannot be: their kinds differ, or a leaf that is known
+        by its name or place would be another one.
     """
     if len(used) != len(uses):
         return None
     places = dict(zip(used, uses, strict=True))
-    by_path = {leaf: n for n, leaf in enumerate(today)}
     for place, n in places.items():
-        if stored[place][1] != today[n][1] or by_path.get(stored[place], n) != n:
+        if stored[place][1] != today[n][1] or (place in pairing.named and pairing.places[place] != n):
             return None
     return tuple(places[place] for place in range(len(stored)))
 

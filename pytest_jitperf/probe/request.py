@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_jitperf.inner import InnerTarget
-from pytest_jitperf.strategies import Strategy
+from pytest_jitperf.inner import InnerTarget, short_names
+from pytest_jitperf.strategies import Strategy, one_helper
 
 from . import devices
 from .build import build
@@ -88,8 +88,14 @@ def subject_of(request: Request, strategy: str | Strategy) -> Subject:
         asked=request.device,
         inputs=placed(first.args, first.kwargs, device, request.device),
         make_args=make_args,
-        helpers=resolve(request.inner) if built.swaps else (),
+        helpers=resolve(_targets(request, strategy)) if built.swaps else (),
     )
+
+
+def _targets(request: Request, strategy: str | Strategy) -> Sequence[InnerTarget]:
+    """What is jitted inside: all helpers, or the one that the strategy is for."""
+    helper = one_helper(strategy)
+    return (short_names(request.inner)[helper],) if helper else request.inner
 
 
 def sequence_of(request: Request) -> list[Call] | None:

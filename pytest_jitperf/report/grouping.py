@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pytest_jitperf.row import Row
-from pytest_jitperf.strategies import BUILTIN
+from pytest_jitperf.strategies import BUILTIN, is_builtin, kind_of, one_helper
 
 __all__ = ["Group", "groups", "one_line", "place"]
 
@@ -19,10 +19,12 @@ class Group:
     Attributes:
         title: ``file::test``, with measurement and device kind where there are several.
         rows: In the order of ``place``, at least one.
+        sweep: Title of the sweep that it is one size of; empty where it is none.
     """
 
     title: str
     rows: tuple[Row, ...]
+    sweep: str = ""
 
     @property
     def several_devices(self) -> bool:
@@ -42,8 +44,8 @@ def groups(rows: Iterable[Row]) -> list[Group]:
 
 def place(row: Row) -> tuple[int, str, str]:
     """Sorts strategies as they are shown, and the devices of each."""
-    if row.strategy in BUILTIN:
-        return BUILTIN.index(row.strategy), "", row.device
+    if is_builtin(row.strategy):
+        return BUILTIN.index(kind_of(row.strategy)), one_helper(row.strategy), row.device
     return len(BUILTIN), row.strategy, row.device
 
 
@@ -52,12 +54,18 @@ def one_line(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
-def _key(row: Row) -> tuple[bool, str, str, str, str]:
-    return not row.device_kind, row.device_kind, row.file, row.test, row.measurement
+def _key(row: Row) -> tuple[bool, str, str, str, str, float, str]:
+    """Sizes of a sweep stand together, the smallest first."""
+    where = not row.device_kind, row.device_kind, row.file, row.test
+    return *where, row.sweep or row.measurement, row.extent or 0.0, row.measurement
 
 
 def _group(rows: tuple[Row, ...], many_kinds: bool) -> Group:
     first = rows[0]
-    name = f"{first.file}::{first.test}" + (f" / {first.measurement}" if first.measurement != "main" else "")
     kind = f"  ({first.device_kind})" if many_kinds and first.device_kind else ""
-    return Group(title=one_line(f"{name}{kind}"), rows=rows)
+
+    def title(measurement: str) -> str:
+        name = f"{first.file}::{first.test}" + (f" / {measurement}" if measurement != "main" else "")
+        return one_line(f"{name}{kind}")
+
+    return Group(title=title(first.measurement), rows=rows, sweep=title(first.sweep) if first.sweep else "")

@@ -6,6 +6,7 @@ from pytest_jitperf.judge.envelope import apart
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.report.guide import Advice, calls_until
 from pytest_jitperf.row import Row
+from pytest_jitperf.strategies import one_helper
 from pytest_jitperf.units import Unit, format_quantity
 from pytest_jitperf.wording import listed
 
@@ -30,6 +31,7 @@ def nested_facts(advice: Advice) -> tuple[str, ...]:
     found = []
     if outer is not None and both is not None:
         found += [_programs(outer, both), _tracing(outer, both)]
+    found.append(_each_helper(advice))
     if inner is not None:
         found.append(_dispatch(inner, advice.row("eager"), both or outer))
         found.append(_when_inner(advice, inner, outer or both))
@@ -67,6 +69,25 @@ def _tracing(outer: Row, both: Row) -> str:
         else "the helpers are too small, or too seldom called with the same shapes, for their jit to save anything here"
     )
     return f"both takes {_seconds(nested)} of CPU time to trace and lower, outer {_seconds(alone)}: {why}"
+
+
+def _each_helper(advice: Advice) -> str:
+    """What each helper contributes when it alone is jitted, the one that saves most first."""
+    eager = next((line for line in advice.lines if line.strategy == "eager"), None)
+    alone = [line for line in advice.lines if one_helper(line.strategy)]
+    if eager is None or not alone:
+        return ""
+    parts = []
+    for line in sorted(alone, key=lambda line: line.run):
+        saved, later = eager.run - line.run, line.start - eager.start
+        if not apart(eager.run, line.run, eager.run_sd, line.run_sd):
+            said = "makes no difference to a call"
+        else:
+            said = f"{'saves' if saved > 0 else 'costs'} {_seconds(abs(saved))} a call"
+        if apart(eager.start, line.start, eager.start_sd, line.start_sd):
+            said += f" and starts {_seconds(abs(later))} {'later' if later > 0 else 'sooner'}"
+        parts.append(f"{one_helper(line.strategy)} {said}")
+    return f"of eager's {_seconds(eager.run)} a call, each helper jitted alone: {'; '.join(parts)}"
 
 
 def _dispatch(inner: Row, eager: Row | None, one_program: Row | None) -> str:

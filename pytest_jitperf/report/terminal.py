@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from tabulate import tabulate
@@ -11,6 +12,7 @@ from tabulate import tabulate
 from pytest_jitperf.judge.outcome import Outcome
 from pytest_jitperf.report.grouping import Group, groups, one_line, place
 from pytest_jitperf.report.guide import advise, choice, recommendation
+from pytest_jitperf.report.sweep import cheapest_by_size, growth_lines, rows_by_strategy
 from pytest_jitperf.row import Row
 from pytest_jitperf.session import Written
 from pytest_jitperf.units import Unit, format_quantity
@@ -52,22 +54,36 @@ def table(rows: Iterable[Row], *, verbose: bool = False) -> list[str]:
         verbose: Whether what was compiled again stands below a strategy.
     """
     lines: list[str] = []
-    for group in groups(rows):
-        lines.append(group.title)
-        cells = [_cells(row, group.rows, group.several_devices) for row in group.rows]
-        printed = tabulate(
-            [each[:4] for each in cells],
-            headers=_HEADERS,
-            tablefmt="plain",
-            colalign=("left", "right", "right", "right"),
-            disable_numparse=True,
-        ).splitlines()
-        lines.append(f"  {printed[0]}".rstrip())
-        for row, line, (*_, word, note) in zip(group.rows, printed[1:], cells, strict=True):
-            lines += _with_verdict(f"  {line}", word, note)
-            if verbose:
-                lines += [each for text in row.compiled for each in _wrapped(one_line(text), "        ", "      ")]
-        lines += _guide(group)
+    for sweep, found in groupby(groups(rows), key=lambda group: group.sweep):
+        if not sweep:
+            for group in found:
+                lines += [group.title, *_strategies(group.rows, [group], verbose), *_guide(group)]
+            continue
+        sizes = list(found)
+        lines += [sweep, *_strategies(rows_by_strategy(sizes), sizes, verbose)]
+        for text in growth_lines(sizes):
+            lines += _wrapped(text, "         ", "  growth ")
+        for text in cheapest_by_size(sizes):
+            lines += _wrapped(text, "         ", "  guide  ")
+    return lines
+
+
+def _strategies(rows: Sequence[Row], groups: Sequence[Group], verbose: bool) -> list[str]:
+    """One line per row, under a line of headers."""
+    group_of = {id(row): group for group in groups for row in group.rows}
+    cells = [_cells(row, group_of[id(row)]) for row in rows]
+    printed = tabulate(
+        [each[:4] for each in cells],
+        headers=_HEADERS,
+        tablefmt="plain",
+        colalign=("left", "right", "right", "right"),
+        disable_numparse=True,
+    ).splitlines()
+    lines = [f"  {printed[0]}".rstrip()]
+    for row, line, (*_, word, note) in zip(rows, printed[1:], cells, strict=True):
+        lines += _with_verdict(f"  {line}", word, note)
+        if verbose:
+            lines += [each for text in row.compiled for each in _wrapped(one_line(text), "        ", "      ")]
     return lines
 
 
@@ -103,14 +119,14 @@ def _wrapped(text: str, indent: str = "", first: str | None = None) -> list[str]
     )
 
 
-def _cells(row: Row, group: Sequence[Row], several_devices: bool) -> tuple[str, ...]:
+def _cells(row: Row, group: Group) -> tuple[str, ...]:
     notes = [row.note] if row.note else []
-    twin = next((other for other in group if _is_twin(row, other)), None)
+    twin = next((other for other in group.rows if _is_twin(row, other)), None)
     if twin is not None:
         notes.append(f"same program as {twin.strategy}")
     notes += row.notes
     return (
-        f"{row.strategy} {row.device}" if several_devices else row.strategy,
+        " ".join(filter(None, (row.strategy, row.device if group.several_devices else "", one_line(row.size)))),
         format_quantity(row.compile, Unit.SECONDS),
         format_quantity(row.run, Unit.SECONDS),
         format_quantity(row.launches, Unit.COUNT),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -35,13 +36,13 @@ def test_leaves_are_paired_by_path_then_by_kind(
     stored: str, today: str, places: tuple[int, ...], certain: bool, ambiguous: bool
 ) -> None:
     found = paired(stored_leaves(stored, ()), parse_text(today))
-    assert found == Pairing(places=places, certain=certain, ambiguous=ambiguous)
+    assert replace(found, named=frozenset()) == Pairing(places=places, certain=certain, ambiguous=ambiguous)
 
 
 def test_a_leaf_that_is_read_goes_before_one_that_is_not() -> None:
     today = parse_text("new: f32[8]; renamed: f32[8]; old: f32[3]")
     assert paired(stored_leaves("x: f32[8]; y: f32[3]", ()), today, {0, 2}) == Pairing(
-        places=(1, 2), certain=True, ambiguous=False
+        places=(1, 2), certain=True, ambiguous=False, named=frozenset({0, 1})
     )
     assert paired(stored_leaves("x: f32[8]", ()), today, {0, 1}).places == (0,)
 
@@ -61,7 +62,7 @@ def test_several_numbers_with_new_keys_are_a_guess_that_must_not_be_tried() -> N
     """JAX sorts by key, and the old program might be run for a million steps in place of ten."""
     stored = stored_leaves("p['lr']: f32[]; p['n']: f32[]", ())
     found = paired(stored, parse_text("p['count']: f32[]; p['rate']: f32[]"))
-    assert found == Pairing(places=(0, 1), certain=False, ambiguous=True, blind=True)
+    assert found == Pairing(places=(0, 1), certain=False, ambiguous=True, blind=True, named=frozenset())
 
 
 @pytest.mark.parametrize(
@@ -75,8 +76,23 @@ def test_several_numbers_with_new_keys_are_a_guess_that_must_not_be_tried() -> N
 )
 def test_leaves_are_paired_by_use_where_names_and_kinds_allow_it(today: str, places: tuple[int, ...] | None) -> None:
     stored = stored_leaves("d['a']: f32[2]; d['b']: f32[2]", ())
-    assert paired_by_use(stored, (0, 1), parse_text(today), (2, 0)) == places
-    assert paired_by_use(stored, (0, 1), parse_text(today), (2,)) is None
+    leaves = parse_text(today)
+    if "f32[3]" not in today:
+        by_name = paired(stored, leaves, {1})
+        assert paired_by_use(by_name, stored, (0, 1), leaves, (2, 0)) == places
+        assert paired_by_use(by_name, stored, (0, 1), leaves, (2,)) is None
+    nothing_known = Pairing(places=(0, 2), certain=False, ambiguous=True)
+    kinds_agree = places if "f32[3]" in today else (2, 0)
+    assert paired_by_use(nothing_known, stored, (0, 1), leaves, (2, 0)) == kinds_agree
+
+
+def test_what_is_known_by_another_container_or_by_its_place_is_not_paired_by_use() -> None:
+    stored = stored_leaves("params['n']: f32[]; params['m']: f32[]; params['c']: f32[]", ())
+    today = parse_text("p['n']: f32[]; p['m']: f32[]; p['x']: f32[]")
+    assert paired_by_use(paired(stored, today), stored, (0, 1, 2), today, (1, 0, 2)) is None
+    stored, today = stored_leaves("lr: f32[]; n: f32[]", ()), parse_text("rate: f32[]; count: f32[]")
+    assert paired_by_use(paired(stored, today), stored, (0, 1), today, (1, 0)) is None
+    assert paired_by_use(paired(stored, today), stored, (0, 1), today, (0, 1)) == (0, 1)
 
 
 def test_an_input_that_is_gone_is_named() -> None:

@@ -69,6 +69,17 @@ def test_compile_is_xla_and_what_comes_before_it_together(
     )
 
 
+def test_what_no_further_pair_can_decide_is_told_so(
+    compiled: Callable[..., list[Finding]], measure: Measure, ratio: MakeRatio
+) -> None:
+    """XLA is known well, and trace and lower are most of the whole: 10 ms of 50 before, 22 ms now."""
+    stuck = only(compiled(ratio(1.0, 0.99, 1.01), "25 %", traced(measure, 1.4, 0.8)))
+    assert stuck.outcome is Outcome.INCONCLUSIVE
+    assert stuck.sentence.endswith("allowed x1.25; trace and lower are known to 15 % only")
+    known = only(compiled(ratio(1.2, 0.9, 1.5), "25 %", traced(measure, 0.6, 0.4)))
+    assert known.sentence.endswith("; --jitperf-max-compile gives it more time")
+
+
 @pytest.mark.parametrize(
     ("xla", "changes", "tolerance", "outcome"),
     [

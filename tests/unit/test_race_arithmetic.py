@@ -792,6 +792,25 @@ def test_what_is_held_to_the_limit_may_be_more_than_what_is_built(
     assert found.estimate == about(1.5)
 
 
+def test_what_no_pair_can_decide_is_given_up(machine: Machine) -> None:
+    """What is known of the rest to 20 % straddles the limit, whatever the pairs say."""
+
+    def whole(ratio: tuple[float, float, float]) -> tuple[float, float, float]:
+        estimate, low, high = ratio
+        return estimate + 0.25, low + 0.05, high + 0.45
+
+    found = Builds(machine, lambda: 0.1, lambda: 0.1).compare(first=(0.1, 0.1), whole=whole)
+    assert (found.rounds, found.decided) == (3, False)
+
+
+@pytest.mark.parametrize(("own_limit", "rounds", "decided"), [(None, 5, True), (1.4, 10, False), (1.1, 5, True)])
+def test_pairs_go_on_until_either_limit_is_clear(
+    machine: Machine, own_limit: float | None, rounds: int, decided: bool
+) -> None:
+    found = Builds(machine, lambda: 0.14, lambda: 0.1).compare(first=(0.14, 0.1), limit=1.2, own_limit=own_limit)
+    assert (found.rounds, found.decided) == (rounds, decided)
+
+
 def test_no_pair_is_begun_that_would_not_end_in_time(machine: Machine) -> None:
     found = Builds(machine, lambda: 12.5, lambda: 10.0).compare(first=(12.5, 10.0), max_seconds=50)
     assert (found.rounds, found.decided, found.seconds) == (3, False, about(45.0))

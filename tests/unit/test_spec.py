@@ -17,8 +17,9 @@ from pytest_jitperf.units import Tolerance
 
 KEYWORDS = (
     "strategies, inner, jit, devices, budgets, tolerance, faster_than, equal_results, rtol, atol, expected_calls, "
-    "fail_on_improvement"
+    "sizes, growth, fail_on_improvement"
 )
+SIZES = '{"1024": lambda: (jnp.ones(1024),)}'
 METRIC_NAMES = ", ".join(METRICS)
 JIT_OPTIONS = (
     "static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline, in_shardings, "
@@ -148,8 +149,25 @@ def test_inner_mapping_gives_options_or_a_transform() -> None:
         ({"launchs": 1}, f'unknown keyword launchs=; did you mean "launches"? Valid: {KEYWORDS}, {METRIC_NAMES}'),
         ({"xyz": 1}, f"unknown keyword xyz=; valid: {KEYWORDS}, {METRIC_NAMES}"),
         ({"outer": "5 ms"}, 'outer= is a strategy; write budgets={"outer": {"run": "5 ms"}} for its own limits'),
-        ({"sizes": [8, 16]}, "sizes= is not supported yet; leave it out"),
-        ({"growth": "n"}, "growth= is not supported yet; leave it out"),
+        ({"sizes": [8, 16]}, f"sizes=[8, 16] is not a mapping; write sizes={SIZES}"),
+        ({"sizes": {8: 3, 9: len}}, f"sizes[8]=3 is not a function; write sizes={SIZES}"),
+        ({"sizes": {8: len}}, "sizes: one size shows no growth; give at least two"),
+        ({"sizes": {}}, "sizes: no size shows no growth; give at least two"),
+        ({"sizes": {8: len, "8": len}}, 'sizes: "8" is named twice'),
+        ({"sizes": {(1,): len, 2: len}}, f"sizes: (1,) is neither a name nor a number; write sizes={SIZES}"),
+        (
+            {"growth": "n"},
+            'growth="n" is not an exponent; write growth="1.2" for run time like n ** 1.2 at most',
+        ),
+        (
+            {"growth": -1},
+            'growth=-1 is not an exponent; write growth="1.2" for run time like n ** 1.2 at most',
+        ),
+        ({"growth": 1.2}, "growth: an exponent takes 3 sizes to fit, and there is no sizes="),
+        (
+            {"growth": 1.2, "sizes": {8: len, 9: len}},
+            "growth: an exponent takes 3 sizes to fit, and sizes= has 2",
+        ),
     ],
 )
 def test_keyword_that_is_none(kwargs: dict[str, object], expected: str) -> None:
@@ -426,3 +444,22 @@ def test_none_removes_instead_of_being_wrong() -> None:
     everything = [*KEYWORDS.split(", "), *METRICS]
 
     assert merge([parse_marker((), dict.fromkeys(everything))]).strategies == ("eager", "outer")
+
+
+def test_sizes_that_are_numbers_stand_in_their_order() -> None:
+    sizes = parse_marker((), {"sizes": {"1_024": len, 256: max, "64": min}}).given["sizes"]
+    assert [(each.label, each.number, each.make) for each in sizes] == [
+        ("64", 64.0, min),
+        ("256", 256.0, max),
+        ("1_024", 1024.0, len),
+    ]
+
+
+def test_sizes_with_names_stand_as_they_are_given() -> None:
+    sizes = parse_marker((), {"sizes": {"small": len, "2": max, "large": min}}).given["sizes"]
+    assert [(each.label, each.number) for each in sizes] == [("small", None), ("2", None), ("large", None)]
+
+
+@pytest.mark.parametrize(("given", "read"), [("1.2", 1.2), (2, 2.0), (0, 0.0), (1.5, 1.5)])
+def test_growth_is_an_exponent(given: object, read: float) -> None:
+    assert parse_marker((), {"growth": given}).given["growth"] == read

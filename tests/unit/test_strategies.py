@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from pytest_jitperf.errors import SpecError
-from pytest_jitperf.strategies import BUILTIN, Strategy, Traits, default_strategies, name_of, traits
+from pytest_jitperf.inner import InnerTarget, short_names
+from pytest_jitperf.strategies import (
+    BUILTIN,
+    Strategy,
+    Traits,
+    default_strategies,
+    is_asked_for,
+    is_builtin,
+    kind_of,
+    name_of,
+    one_helper,
+    traits,
+)
 
 
 def same(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,6 +41,30 @@ def test_what_the_built_in_strategies_do() -> None:
 def test_nothing_is_assumed_of_a_strategy_of_the_users() -> None:
     assert traits(Strategy("remat", same)) == Traits(jits_outer=False, swaps_inner=False)
     assert not traits(Strategy("remat", same)).one_program
+
+
+def test_inner_of_one_helper_is_inner() -> None:
+    assert traits("inner:attend") == traits("inner")
+    assert [one_helper(each) for each in ("inner:attend", "inner", Strategy("x", same))] == ["attend", "", ""]
+    assert [kind_of(each) for each in ("inner:model.attend", "inner", "remat")] == ["inner", "inner", "remat"]
+    assert [is_builtin(each) for each in ("inner:attend", "both", "remat")] == [True, True, False]
+
+
+def test_inner_each_asks_for_all_of_its_kind() -> None:
+    names = ("eager", "inner", "inner:attend", "inner:norm")
+    assert [each for each in names if is_asked_for(each, ["inner:each"])] == ["inner:attend", "inner:norm"]
+    assert [each for each in names if is_asked_for(each, ["inner", "inner:norm"])] == ["inner", "inner:norm"]
+
+
+def helper(x: int) -> int:
+    return x
+
+
+def test_helpers_have_the_shortest_names_that_tell_them_apart() -> None:
+    targets = [InnerTarget(each) for each in ("model.attend", "model.norm", "other.norm", "a.b.C.f", "a.d.C.f", helper)]
+    names = dict(zip(short_names(targets), targets, strict=True))
+    assert names == short_names(targets)
+    assert list(names) == ["attend", "model.norm", "other.norm", "b.C.f", "d.C.f", "helper"]
 
 
 def test_all_four_where_inner_functions_are_named() -> None:
