@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.tracebacks import without_own_frames
-from pytest_jitperf.wording import listed
+from pytest_jitperf.wording import listed, show
 
 if TYPE_CHECKING:
     from pytest_jitperf.measurement import Measurement
@@ -124,10 +124,19 @@ class Jitperf:
         if not self._sizes:
             return [lambda: asked]
 
+        made_by: dict[str, str] = {}
+
         def with_size(size: Size) -> Asked:
+            from pytest_jitperf.probe.inputs import content_digest
             from pytest_jitperf.probe.subject import as_call
 
             made = as_call(size.make())
+            other = made_by.setdefault(content_digest(made), size.label)
+            if other != size.label:
+                raise MeasurementError(
+                    f"sizes {show(other)} and {show(size.label)} make the same arguments; a lambda that is made in a "
+                    "loop takes the loop's last value, unless it is written  lambda n=n: ..."
+                )
             return replace(asked, args=made.args, kwargs=made.kwargs, size=size)
 
         return [partial(with_size, size) for size in self._sizes]

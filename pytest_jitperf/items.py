@@ -195,7 +195,9 @@ def judge_item(item: pytest.Item, state: State) -> None:
         if effect is Effect.FAIL:
             failing.append(each)
         elif effect is Effect.WARN:
-            warning = JitperfWarning(f"{item.nodeid}: {_warning_of(each)}")
+            measurement = each.key.measurement
+            of = f" / {measurement}" if measurement != "main" else ""
+            warning = JitperfWarning(f"{item.nodeid}{of}: {_warning_of(each)}")
             try:
                 warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
             except JitperfWarning:  # the project turns warnings into errors

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_jitperf.units import Tolerance
 
-__all__ = ["TRACE_FACTOR", "CompileTerms", "Whole", "is_stuck"]
+__all__ = ["COMPILE_FLOOR", "TRACE_FACTOR", "CompileTerms", "Whole", "is_stuck"]
 
 Whole = Callable[[tuple[float, float, float]], tuple[float, float, float]]
 """From estimate, low and high end of a part's ratio to those of the whole's."""
@@ -16,8 +16,8 @@ Whole = Callable[[tuple[float, float, float]], tuple[float, float, float]]
 # Uncertainty of a single trace relative to the reference trace, as a factor.
 TRACE_FACTOR = 1.15
 
-# Below this many seconds of CPU time more, compiling is not worth a failure.
-_COMPILE_FLOOR = 0.010
+COMPILE_FLOOR = 0.010
+"""Seconds of CPU time more below which compiling is not worth a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class CompileTerms:
 
     def limit(self, old_xla: float) -> float:
         """The largest ratio of the whole that is allowed; infinite where a coarse clock saw nothing of the old one."""
-        old, floor = self.old(old_xla), max(self.tolerance.absolute, _COMPILE_FLOOR)
+        old, floor = self.old(old_xla), max(self.tolerance.absolute, COMPILE_FLOOR)
         return 1 + max(self.tolerance.relative, floor / old) if old > 0 else math.inf
 
     def xla_limit(self, old_xla: float) -> float | None:

@@ -77,7 +77,7 @@ def leaf_difference(path: str, old: Any, new: Any, rtol: float | None, atol: flo
     if gap <= tolerance * scale + (atol or 0.0):
         return 0.0, ""
     if scale == 0.0:
-        return float("inf"), f"{path}: up to {gap:.2g} instead of nothing but zeros"
+        return float("inf"), f"{path}: up to {gap:.2g} instead of nothing but zeros; give atol= if that is rounding"
     share = gap / scale
     return share, f"{path}: off by {share * 100:.3g} % of its largest value, allowed {tolerance * 100:.3g} %"
 

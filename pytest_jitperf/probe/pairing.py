@@ -33,7 +33,7 @@ class Pairing:
         ambiguous: Whether names have changed and values could have been mixed up by it, were the code another one.
         blind: Whether it is no more than a guess that must not be tried: several numbers in dictionaries have new keys,
             and one that is taken for another may be a trip count.
-        named: Inputs whose leaf is known by its name, or by its place where places say something.
+        named: Inputs whose leaf is known by its name.
     """
 
     places: tuple[int, ...]
@@ -100,7 +100,7 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
     choose(lambda leaf: (_words(leaf[0])[1:] or leaf[0], leaf[1]), only=True)
     left = [place for place in range(len(stored)) if place not in chosen]
     # JAX sorts dictionaries by their keys, so of these the order says nothing.
-    named = frozenset(place for place in range(len(stored)) if place in chosen or not stored[place][0].endswith("']"))
+    named = frozenset(chosen)
     renamed = Counter(stored[place][1] for place in left if stored[place][0].endswith("']"))
     blind = any(count > 1 and described.endswith("[]") for described, count in renamed.items())
     wanted, there = Counter(stored[place][1] for place in left), Counter(today[n][1] for n in free if n not in unread)
@@ -122,10 +122,13 @@ def paired(stored: Sequence[Leaf], today: Sequence[Leaf], unread: Set[int] = fro
 def paired_by_use(
     pairing: Pairing, stored: Sequence[Leaf], used: Sequence[int], today: Sequence[Leaf], uses: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Finds stored inputs among today's leaves by what the programs do with them, where names and places say nothing.
+    """Finds stored inputs among today's leaves by what the programs do with them, where names say nothing.
+
+    Fields and parameters that are renamed and put in another order at once mean what is done with them, whatever their
+    places are.
 
     Args:
-        pairing: By names and places.
+        pairing: By names, and by places where these say nothing.
         stored: What the stored program takes.
         used: Their positions in the order in which the stored program uses them.
         today: All leaves of today's call.
@@ -133,7 +136,7 @@ def paired_by_use(
 
     Returns:
         For each input the position of a leaf, or None where that cannot be: their kinds differ, or a leaf that is known
-        by its name or place would be another one.
+        by its name would be another one.
     """
     if len(used) != len(uses):
         return None

@@ -40,6 +40,7 @@ class Advice:
         device: Where several of a kind were measured, which; else empty.
         rows: The strategies that are compared, in the order in which they are shown, at least two.
         lines: What each of them costs.
+        wrong: Strategies that are left out for a wrong result.
         segments: The cheapest ones, in the order of their turns.
     """
 
@@ -47,6 +48,7 @@ class Advice:
     rows: tuple[Row, ...]
     lines: tuple[Line, ...]
     segments: tuple[Segment, ...]
+    wrong: tuple[str, ...] = ()
 
     @property
     def expected_calls(self) -> int | None:
@@ -97,11 +99,19 @@ def advise(group: Group) -> list[Advice]:
             lines = _lines(rows)
             segments = _certain(lower_envelope(lines))
             label = device if group.several_devices else ""
-            found.append(Advice(device=label, rows=rows, lines=lines, segments=segments))
+            here = (row for row in group.rows if row.device == device)
+            wrong = tuple(row.strategy for row in here if row.outcome == Outcome.WRONG_RESULT.value)
+            found.append(Advice(device=label, rows=rows, lines=lines, segments=segments, wrong=wrong))
     return found
 
 
 def choice(advice: Advice) -> str:
+    """Says which strategy is the cheapest for how many calls, why the others are not, and which are left out."""
+    wrong = f"; left out for a wrong result: {listed(advice.wrong)}" if advice.wrong else ""
+    return f"{_choice(advice)}{wrong}"
+
+
+def _choice(advice: Advice) -> str:
     """Says which strategy is the cheapest for how many calls, and why the others are not.
 
     Example:

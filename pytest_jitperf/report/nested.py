@@ -108,7 +108,11 @@ def _when_inner(advice: Advice, inner: Row, outer: Row | None) -> str:
     turns = [each.strategy for each in advice.segments]
     gap = advice.line(outer.strategy).start - advice.line("inner").start
     if "inner" in turns:
-        after = advice.segments[turns.index("inner") + 1 :]
+        place = turns.index("inner")
+        after = advice.segments[place + 1 :]
+        if place > 0:
+            since = f"from {calls_until(advice.segments[place])} on"
+            return f"inner is right here {since}{f' and up to {calls_until(after[0])}' if after else ''}"
         until = f"up to {calls_until(after[0])}" if after else "however often it is called"
         if gap <= 0:
             return f"inner is right here {until}"

@@ -15,6 +15,8 @@ __all__ = ["cheapest_by_size", "growth_lines", "rows_by_strategy"]
 
 # By the wall clock of a quiet machine, repeats of one cold compile in one process varied by 6 to 9 %.
 _COMPILE_FLOOR = 0.08
+# Wider intervals of an exponent are of no use.
+_WORTH_TELLING = 2.0
 
 
 def rows_by_strategy(groups: Sequence[Group]) -> list[Row]:
@@ -37,7 +39,7 @@ def growth_lines(groups: Sequence[Group]) -> list[str]:
         parts = [
             f"{metric} {growth.describe()}"
             for metric, floor in (("run", None), ("compile", _COMPILE_FLOOR))
-            if (growth := _growth(mine, metric, floor)) is not None
+            if (growth := _growth(mine, metric, floor)) is not None and (metric == "run" or _is_known(growth))
         ]
         if parts:
             found.append(f"{name}: {', '.join(parts)}")
@@ -80,6 +82,11 @@ def _between(sizes: Sequence[str], *, first: bool, last: bool) -> str:
     if last:
         return f"from {sizes[0]}"
     return f"at {sizes[0]}" if len(sizes) == 1 else f"from {sizes[0]} to {sizes[-1]}"
+
+
+def _is_known(growth: Growth) -> bool:
+    """A compile is timed once for each size: often that says next to nothing."""
+    return growth.high - growth.low < _WORTH_TELLING
 
 
 def _growth(rows: Sequence[Row], metric: str, floor: float | None) -> Growth | None:

@@ -94,8 +94,7 @@ def test_sizes_with_names_count_elements_and_a_second_measurement_has_its_own(pr
             "  outer small *",
             "  outer large *",
             "  outer huge *",
-            "  growth outer: run n^*",
-            "*elements*",
+            "  growth outer: run n^*; n is the number of elements*",
             "test_g.py::test_named / second",
             "  outer small *",
         ]
@@ -134,3 +133,16 @@ def test_the_growth_is_a_property_of_the_junit_file(project: Any) -> None:
     text = (project.pytester.path / "report.xml").read_text(encoding="utf-8")
     assert re.search(r'name="jitperf\.main\.growth" value="n\^', text)
     assert 'name="jitperf.2000.run"' in text
+
+
+def test_sizes_that_make_the_same_arguments_are_refused(project: Any) -> None:
+    """The classic slip: a lambda in a comprehension takes the last value of the loop."""
+    project.write_library(GROWING)
+    project.write_tests(sweep("smooth").replace("lambda n=n:", "lambda:"))
+    project.assert_messages(
+        project.quick_run(),
+        {
+            "test_sweep[outer]": 'sizes "250" and "500" make the same arguments; a lambda that is made in a loop takes '
+            "the loop's last value, unless it is written  lambda n=n: ...\ntest_g.py:*: NotMeasured"
+        },
+    )

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -273,6 +273,35 @@ def test_renamed_numbers_are_known_by_what_is_done_with_them(
     assert compared(new, known) == SAME_FINGERPRINT
     changed = measured(lambda d: count_down({"lr": d["rate"] * 2, "n": d["count"]}), {"rate": 1.0, "count": 20.0})
     assert compared(changed, known) == Comparison(same=False, cannot=RENAMED)
+
+
+class Before(NamedTuple):
+    n: Any
+    m: Any
+    x: Any
+
+
+class After(NamedTuple):
+    heavy: Any
+    cheap: Any
+    x: Any
+
+
+def in_two_loops(x: Any, n: Any, m: Any) -> Any:
+    x = jax.lax.fori_loop(0, n, lambda _, y: jnp.tanh(y), x)
+    return jax.lax.fori_loop(0, m, lambda _, y: jnp.tanh(y @ y), x)
+
+
+def test_fields_and_parameters_may_be_renamed_and_reordered_at_once(
+    measured: Measured, stored: Make, compared: Compare
+) -> None:
+    """Were the old program run with the counts exchanged, it would make other rounds of either loop."""
+    square = jnp.outer(X, X) / 100
+    known = stored(measured(lambda p: in_two_loops(p.x, p.n, p.m), Before(3, 80, square)))
+    new = measured(lambda p: in_two_loops(p.x, p.cheap, p.heavy), After(80, 3, square))
+    assert compared(new, known) == SAME_FINGERPRINT
+    known = stored(measured(lambda x, n, m: in_two_loops(x, n, m), square, 3, 80))
+    assert compared(measured(lambda x, b, a: in_two_loops(x, a, b), square, 80, 3), known) == SAME_FINGERPRINT
 
 
 def lasting_longer(d: Any) -> Any:

@@ -80,7 +80,11 @@ def test_what_is_not_finite_stands_in_the_same_places(old: Any, new: Any, equal:
         (np.array([True, False]), np.array([True, True]), "result: 1 of 2 integers differ"),
         (np.array([2**62]), np.array([2**62 + 1]), "result: 1 of 1 integers differ"),
         (np.ones(3), np.ones(4), "result: shape [4] instead of [3]"),
-        (np.zeros(3), np.full(3, 0.5), "result: up to 0.5 instead of nothing but zeros"),
+        (
+            np.zeros(3),
+            np.full(3, 0.5),
+            "result: up to 0.5 instead of nothing but zeros; give atol= if that is rounding",
+        ),
         ((1.0, 2.0), (1.0,), "1 result leaves instead of 2"),
         ({"a": 1.0}, {"b": 1.0}, "another structure: result['b'] instead of result['a']"),
         ("x", "y", "result: str instead of str, or another value"),

@@ -55,6 +55,11 @@ def test_a_helper_that_is_called_many_times(facts: Callable[..., tuple[str, ...]
     )
 
 
+def test_a_helper_that_is_right_from_some_call_on(facts: Callable[..., tuple[str, ...]]) -> None:
+    outer, inner = {"start": 0.2, "run": 5e-3}, {"start": 0.4, "run": 1e-3}
+    assert facts(outer=outer, inner=inner)[-1] == "inner is right here from 50 +-11 calls on"
+
+
 def test_a_helper_that_is_not_worth_its_jit(facts: Callable[..., tuple[str, ...]]) -> None:
     outer = {**OUTER, "start": 0.04, "trace": 0.005, "lower": 0.002}
     both = {**BOTH, "start": 0.04, "trace": 0.008, "lower": 0.003}

@@ -72,7 +72,7 @@ def test_each_strategy_has_its_exponents(rows: Callable[..., list[Row]]) -> None
     eager, outer = growth_lines(groups(rows(eager=quadratic, outer=linear)))
     assert eager.startswith("eager: run n^2.00 (n^1.9")
     assert outer.startswith("outer: run n^1.00 (n^0.9")
-    assert outer.endswith(", compile hardly grows")
+    assert "compile" not in outer  # one compile a size says nothing here
 
 
 def test_elements_are_counted_where_sizes_have_names(rows: Callable[..., list[Row]]) -> None:
