@@ -130,7 +130,11 @@ class Jitperf:
             from pytest_jitperf.probe.inputs import content_digest
             from pytest_jitperf.probe.subject import as_call
 
-            made = as_call(size.make())
+            try:
+                made = as_call(size.make())
+            except Exception as error:
+                error.add_note(f"while making the arguments of size {show(size.label)}")
+                raise
             other = made_by.setdefault(content_digest(made), size.label)
             if other != size.label:
                 raise MeasurementError(

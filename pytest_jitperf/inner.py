@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,10 @@ class InnerTarget:
         if isinstance(self.target, str):
             return self.target
         module, name = (getattr(self.target, each, "") for each in ("__module__", "__qualname__"))
+        if name == "<lambda>":
+            # The name that its module has for it stays when helpers change places.
+            names = vars(sys.modules.get(module, object)).items()
+            name = next((each for each, value in names if value is self.target), name)
         return f"{module}.{name or type(self.target).__name__}".replace("<locals>.", "").replace("<lambda>", "lambda")
 
 
@@ -35,7 +40,7 @@ def short_names(targets: Sequence[InnerTarget]) -> dict[str, InnerTarget]:
 
     Example:
         ``model.attend`` and ``model.norm`` are ``attend`` and ``norm``; with ``other.norm`` beside them, the two are
-        ``model.norm`` and ``other.norm``. Of two lambdas in ``model`` one is ``model.lambda``, one ``model.lambda-2``.
+        ``model.norm`` and ``other.norm``. Of two lambdas without a name the second one is ``lambda-2``.
     """
     parts = [each.dotted.split(".") for each in targets]
     found: dict[str, InnerTarget] = {}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pytest_jitperf.errors import SpecError
 from pytest_jitperf.inner import InnerTarget, short_names
 from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec, put_over
-from pytest_jitperf.sizes import FEWEST_SIZES
+from pytest_jitperf.sizes import FEWEST_SIZES, Size, numbers
 from pytest_jitperf.strategies import BUILTIN, EACH, Strategy, default_strategies, name_of, one_helper, traits
 from pytest_jitperf.wording import choose, listed, show
 
@@ -116,11 +116,12 @@ class _Merged:
             for keyword, mapping in (("jit", jit), ("limit", limits)):
                 if keyword in layer.given:
                     _merge_keys(mapping, layer.given[keyword])
-        plain = ("equal_results", "rtol", "atol", "expected_calls", "sizes", "growth", "fail_on_improvement")
+        plain = ("equal_results", "rtol", "atol", "expected_calls", "growth", "fail_on_improvement")
         return Spec(
             strategies=self.strategies,
             devices=self.devices,
             inner=self._inner(self.layers),
+            sizes=self._sizes(),
             jit=jit,
             budgets=put_over([layer.budgets for layer in self.layers]),
             tolerance=put_over([layer.tolerance for layer in self.layers]),
@@ -154,13 +155,27 @@ class _Merged:
             if {"sizes", "growth"} & layer.broken:
                 return
             given |= layer.given
-        sizes, growth = given.get("sizes") or (), given.get("growth")
+        sizes, growth = self._sizes(), given.get("growth")
+        if len(sizes) == 1:
+            named = next(layer for layer in reversed(self.layers) if "sizes" in layer.given)
+            yield named.line("sizes: one size shows no growth; give at least two")
+            return
         last = next((layer for layer in reversed(self.layers) if "growth" in layer.given), Layer())
         if last.scope == "inherited" and not sizes:
             return  # it holds for the tests of a class or module that are sweeps
         if growth is not None and len(sizes) < FEWEST_SIZES:
             has = f"sizes= has {len(sizes)}" if sizes else "there is no sizes="
             yield last.line(f"growth: an exponent takes {FEWEST_SIZES} sizes to fit, and {has}")
+
+    def _sizes(self) -> tuple[Size, ...]:
+        """The sizes of all layers, the smallest first where all are numbers."""
+        merged: dict[str, Any] = {}
+        for layer in self.layers:
+            if "sizes" in layer.given:
+                _merge_keys(merged, layer.given["sizes"])
+        known: Sequence[float | None] = numbers(merged) or [None] * len(merged)
+        every = [Size(label=label, make=make, number=n) for (label, make), n in zip(merged.items(), known, strict=True)]
+        return tuple(sorted(every, key=lambda each: each.number or 0.0))
 
     def _name_errors(self, layer: Layer, names: Sequence[str]) -> Iterator[str]:
         """Strategies named by the tables of one marker: unknown ones, and such as would never be checked."""

@@ -6,6 +6,7 @@ can still be expanded into its items and then be told all of its mistakes at onc
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,6 @@ from pytest_jitperf.merging import Expansion, expansion, merge
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.quantity import is_number
 from pytest_jitperf.reader import Reader
-from pytest_jitperf.sizes import Size, numbers
 from pytest_jitperf.strategies import BUILTIN, Strategy, is_builtin, name_of
 from pytest_jitperf.units import Tolerance
 from pytest_jitperf.wording import choose, show
@@ -239,26 +239,38 @@ def _expected_calls(reader: Reader, value: object) -> int | None:
 _SIZES = '{"1024": lambda: (jnp.ones(1024),)}'
 
 
-def _sizes(reader: Reader, value: object) -> tuple[Size, ...]:
+def _sizes(reader: Reader, value: object) -> Mapping[str, Callable[[], Any] | None]:
     if not isinstance(value, Mapping):
         reader.wrong(f"sizes={show(value)} is not a mapping; write sizes={_SIZES}")
-        return ()
-    found: dict[str, Callable[[], Any]] = {}
+        return {}
+    found: dict[str, Callable[[], Any] | None] = {}
     for key, make in value.items():
         label = str(key)
         if isinstance(key, bool) or not isinstance(key, (str, int, float)) or not label or not label.isprintable():
             reader.wrong(f"sizes: {show(key)} is neither a name nor a number; write sizes={_SIZES}")
         elif label in found:
             reader.wrong(f"sizes: {show(label)} is named twice")
-        elif not callable(make):
+        elif make is not None and not callable(make):
             reader.wrong(f"sizes[{show(key)}]={show(make)} is not a function; write sizes={_SIZES}")
+        elif make is not None and _needs(make):
+            reader.wrong(
+                f"sizes[{show(key)}] needs {_needs(make)}, and is called without arguments; write lambda n=n: ..."
+            )
         else:
             found[label] = make
-    if len(found) < 2 and "sizes" not in reader.broken:
-        reader.wrong(f"sizes: {'one size shows' if found else 'no size shows'} no growth; give at least two")
-    known: Sequence[float | None] = numbers(found) or [None] * len(found)
-    every = [Size(label=label, make=make, number=n) for (label, make), n in zip(found.items(), known, strict=True)]
-    return tuple(sorted(every, key=lambda each: each.number or 0.0))
+    if not value:
+        reader.wrong("sizes: no size is named; leave it out")
+    return found
+
+
+def _needs(make: Callable[..., Any]) -> str:
+    """The first argument that a function cannot do without; empty where there is none, or it does not tell."""
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    star = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return next((each.name for each in parameters if each.default is each.empty and each.kind not in star), "")
 
 
 def _growth(reader: Reader, value: object) -> float | None:

@@ -17,6 +17,13 @@ __all__ = ["Difference", "Traits", "differences", "likeness", "ranked", "written
 
 # Operations that move no data and compute nothing.
 _BOOKKEEPING = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "call", "fusion"})
+# What takes arrays apart and puts them together.
+_MOVING = frozenset(
+    {
+        *("broadcast", "concatenate", "dynamic-slice", "dynamic-update-slice", "gather", "iota", "pad", "reshape"),
+        *("slice", "transpose"),
+    }
+)
 _LOOP = "while"
 _CUSTOM_CALL = "custom-call"
 _HEAVY = frozenset(
@@ -110,8 +117,9 @@ def differences(old: Traits, new: Traits) -> list[Difference]:
 def likeness(old: Traits, new: Traits) -> str:
     """What a change looks like: ``" as when a scan becomes a Python loop"``; empty where it looks like nothing known.
 
-    A scan that is unrolled takes its loop away and multiplies the operations. A loop over a batch multiplies them too,
-    while the arithmetic stays what it was.
+    A scan that is unrolled takes its loop away and multiplies the operations. A loop over a batch multiplies each of
+    them too and brings none but such as take the batch apart and put it together, while the arithmetic stays what it
+    was.
     """
     before, after = _total(old.operations), _total(new.operations)
     if not before or not after or max(before, after) < 4 * min(before, after):
@@ -120,12 +128,20 @@ def likeness(old: Traits, new: Traits) -> str:
     flops = new.exact.get("flops", 0) / (old.exact.get("flops") or math.inf)
     if loops and (loops < 0) == (after > before):
         batched = "scan"
-    elif not loops and 0.8 <= flops <= 1.25:
+    elif not loops and 0.8 <= flops <= 1.25 and _multiplied(*sorted((old.operations, new.operations), key=_total)):
         batched = "vmap"
     else:
         return ""
     one, other = (batched, "Python loop") if after > before else ("Python loop", batched)
     return f" as when a {one} becomes a {other}"
+
+
+def _multiplied(fewer: Mapping[str, int], more: Mapping[str, int]) -> bool:
+    """Whether the one program is made of the other's operations, each several times."""
+    one, other = (
+        {name: count for name, count in each.items() if name not in _BOOKKEEPING | _MOVING} for each in (fewer, more)
+    )
+    return bool(one) and one.keys() == other.keys() and all(other[name] >= 2 * count for name, count in one.items())
 
 
 def written_constants(constants: Sequence[Constant]) -> str:

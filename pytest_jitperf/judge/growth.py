@@ -103,19 +103,26 @@ def fit_growth(sizes: Sequence[float], samples: Sequence[Sample], floor: float =
             inside = outside
         return direction * math.inf
 
-    low = end(-1)
-    if math.isinf(low):
+    low, high = end(-1), end(1)
+    last = int(n.argmax())
+    last_but_one = int(np.where(n < n[last], n, 0).argmax())
+    if math.isinf(low) and math.isinf(high):
         # What is no power law at all, such as an exponential, fits none; that it is steep is seen all the same.
-        chord = _chord(n, times, errors)
-        low = chord if chord >= _STEEP else low
-    return Growth(exponent=max(exponent, low), low=low, high=end(1), first=min(sizes), last=max(sizes))
+        steep = _slope(n, times, errors, int(n.argmin()), last)
+        low = steep if steep >= _STEEP else low
+    else:
+        # That all of the bend comes of a fixed cost is a guess, and few sizes do not contradict it: what is certain is
+        # how it goes on from the last size but one, which a fixed cost can only flatten.
+        low = min(low, _slope(n, times, errors, last_but_one, last))
+    if math.isinf(high) or not _LOW < exponent < _HIGH:
+        exponent = _slope(n, times, 0 * errors, last_but_one, last)
+    return Growth(exponent=max(exponent, low), low=low, high=high, first=min(sizes), last=max(sizes))
 
 
-def _chord(n: Any, times: Any, errors: Any) -> float:
-    """The least that the exponent can be, going by the smallest and the largest size: a fixed cost only adds to it."""
-    first, last = int(n.argmin()), int(n.argmax())
+def _slope(n: Any, times: Any, errors: Any, first: int, last: int) -> float:
+    """The least exponent, at 95 %, that leads from one size to another where there is no fixed cost."""
     rise = math.log(times[last] / times[first]) - _Z * math.hypot(errors[first], errors[last])
-    return rise / math.log(n[last] / n[first])
+    return float(rise / math.log(n[last] / n[first]))
 
 
 def _refined(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:

@@ -77,6 +77,11 @@ class Advice:
             return 0.0
         return total(self.present, self.calls) - total(self.best, self.calls)
 
+    def is_alike(self, strategy: str) -> bool:
+        """Whether a strategy can be told apart from the best, for the calls at hand, by nothing."""
+        found = next((line for line in self.lines if line.strategy == strategy), None)
+        return found is not None and (found is self.best or _alike_at(found, self.best, self.calls))
+
     def line(self, strategy: str) -> Line:
         """What a strategy costs."""
         return next(line for line in self.lines if line.strategy == strategy)

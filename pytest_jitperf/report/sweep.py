@@ -61,9 +61,12 @@ def cheapest_by_size(groups: Sequence[Group]) -> list[str]:
     found = []
     for device in dict.fromkeys(each.device for _, each in advice):
         mine = [(size, each) for size, each in advice if each.device == device]
-        # Where the best and the present one cannot be told apart, nothing is to be gained by a change.
-        best = [(size, (each.best if each.saving > 0 else each.present).strategy) for size, each in mine]
-        turns = [(name, [size for size, _ in found]) for name, found in groupby(best, key=lambda each: each[1])]
+        best: list[tuple[str, str]] = []
+        for size, each in mine:
+            # From a size to the next nothing is changed for what cannot be told apart.
+            before = best[-1][0] if best else each.present.strategy
+            best.append((before if each.is_alike(before) else each.best.strategy, size))
+        turns = [(name, [size for _, size in of_one]) for name, of_one in groupby(best, key=lambda each: each[0])]
         calls = mine[0][1].calls
         label = f"{device}, " if device else ""
         many = "1 call" if calls == 1 else f"{calls:,} calls"

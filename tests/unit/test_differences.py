@@ -134,6 +134,10 @@ def test_the_largest_constants_are_written_with_shape_dtype_size_and_number() ->
     assert written_constants([]) == ""
 
 
+def made_of(**operations: int) -> Traits:
+    return Traits(exact={"flops": 2e6}, operations=operations)
+
+
 def batch(calls: int, flops: float = 2e6, **more: int) -> Traits:
     return Traits(exact={"flops": flops}, operations={"dot": 3 * calls, "add": 7 * calls, **more})
 
@@ -146,6 +150,18 @@ def batch(calls: int, flops: float = 2e6, **more: int) -> Traits:
         (batch(1), batch(32), " as when a vmap becomes a Python loop"),
         (batch(32), batch(1), " as when a Python loop becomes a vmap"),
         (batch(1), batch(32, flops=64e6), ""),  # more work, not the same in pieces
+        (batch(1, slice=1), batch(32, slice=64, concatenate=1), " as when a vmap becomes a Python loop"),
+        (
+            Traits(exact={"flops": 2e6}, operations={"dot": 1}),
+            Traits(exact={"flops": 2e6}, operations={"dot": 1, "convert": 4}),
+            "",
+        ),  # other operations
+        (batch(1), batch(32, sine=1), ""),
+        (
+            Traits(exact={"flops": 2e6}, operations={"dot": 3, "add": 1}),
+            Traits(exact={"flops": 2e6}, operations={"dot": 3, "add": 40}),
+            "",
+        ),
         (batch(1), batch(3), ""),  # too little to look like anything
         (batch(1), batch(32, **{"while": 1}), ""),  # a loop came and the operations with it
         (Traits(exact={"flops": 1.0}), batch(32, flops=1.0), ""),

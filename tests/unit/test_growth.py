@@ -70,6 +70,18 @@ def test_fewer_than_three_sizes_tell_nothing(sizes: tuple[float, ...]) -> None:
     assert fit_growth(sizes, [sample(each) for each in sizes]) is None
 
 
+def test_a_jump_at_the_last_of_three_sizes_is_not_taken_for_certain() -> None:
+    """Dispatch, dispatch, and threads that start: a fixed cost and n ** 5 fit, and so does much else."""
+    found = fitted([6e-6, 6.3e-6, 40e-6], (16.0, 64.0, 256.0))
+    assert found.low < 1.4
+    assert found.exponent == pytest.approx(1.33, abs=0.1)
+
+
+def test_a_size_that_is_there_twice_is_one() -> None:
+    found = fitted([1e-6, 2e-6, 4e-6, 4e-6], (1.0, 2.0, 4.0, 4.0))
+    assert found.low < 1.0 < found.high
+
+
 def test_three_sizes_are_enough() -> None:
     found = fitted([1e-6 * n**2 for n in SIZES[:3]], SIZES[:3])
     assert found.low < 2 < found.high < 3

@@ -27,6 +27,19 @@ JIT_OPTIONS = (
 )
 
 
+def sizes_of(*markers: Any) -> list[tuple[str, float | None, object]]:
+    layers = [parse_marker((), {"sizes": each}, scope="inherited") for each in markers]
+    return [(each.label, each.number, each.make) for each in merge(layers).sizes]
+
+
+def small() -> int:
+    return 1
+
+
+def large(n: int = 2) -> int:
+    return n
+
+
 def helper(x: Any) -> Any:
     """A function for ``inner=``."""
     return x
@@ -150,11 +163,15 @@ def test_inner_mapping_gives_options_or_a_transform() -> None:
         ({"xyz": 1}, f"unknown keyword xyz=; valid: {KEYWORDS}, {METRIC_NAMES}"),
         ({"outer": "5 ms"}, 'outer= is a strategy; write budgets={"outer": {"run": "5 ms"}} for its own limits'),
         ({"sizes": [8, 16]}, f"sizes=[8, 16] is not a mapping; write sizes={SIZES}"),
-        ({"sizes": {8: 3, 9: len}}, f"sizes[8]=3 is not a function; write sizes={SIZES}"),
-        ({"sizes": {8: len}}, "sizes: one size shows no growth; give at least two"),
-        ({"sizes": {}}, "sizes: no size shows no growth; give at least two"),
-        ({"sizes": {8: len, "8": len}}, 'sizes: "8" is named twice'),
-        ({"sizes": {(1,): len, 2: len}}, f"sizes: (1,) is neither a name nor a number; write sizes={SIZES}"),
+        ({"sizes": {8: 3, 9: small}}, f"sizes[8]=3 is not a function; write sizes={SIZES}"),
+        ({"sizes": {8: small}}, "sizes: one size shows no growth; give at least two"),
+        ({"sizes": {}}, "sizes: no size is named; leave it out"),
+        ({"sizes": {8: small, "8": small}}, 'sizes: "8" is named twice'),
+        ({"sizes": {(1,): small, 2: small}}, f"sizes: (1,) is neither a name nor a number; write sizes={SIZES}"),
+        (
+            {"sizes": {8: lambda n: n, 9: small}},
+            "sizes[8] needs n, and is called without arguments; write lambda n=n: ...",
+        ),
         (
             {"growth": "n"},
             'growth="n" is not an exponent; write growth="1.2" for run time like n ** 1.2 at most',
@@ -165,7 +182,7 @@ def test_inner_mapping_gives_options_or_a_transform() -> None:
         ),
         ({"growth": 1.2}, "growth: an exponent takes 3 sizes to fit, and there is no sizes="),
         (
-            {"growth": 1.2, "sizes": {8: len, 9: len}},
+            {"growth": 1.2, "sizes": {8: small, 9: small}},
             "growth: an exponent takes 3 sizes to fit, and sizes= has 2",
         ),
     ],
@@ -447,17 +464,20 @@ def test_none_removes_instead_of_being_wrong() -> None:
 
 
 def test_sizes_that_are_numbers_stand_in_their_order() -> None:
-    sizes = parse_marker((), {"sizes": {"1_024": len, 256: max, "64": min}}).given["sizes"]
-    assert [(each.label, each.number, each.make) for each in sizes] == [
-        ("64", 64.0, min),
-        ("256", 256.0, max),
-        ("1_024", 1024.0, len),
+    assert sizes_of({"1_024": small, 256: large, "64": small}) == [
+        ("64", 64.0, small),
+        ("256", 256.0, large),
+        ("1_024", 1024.0, small),
     ]
 
 
 def test_sizes_with_names_stand_as_they_are_given() -> None:
-    sizes = parse_marker((), {"sizes": {"small": len, "2": max, "large": min}}).given["sizes"]
-    assert [(each.label, each.number) for each in sizes] == [("small", None), ("2", None), ("large", None)]
+    assert sizes_of({"small": small, "2": large}) == [("small", None, small), ("2", None, large)]
+
+
+def test_sizes_are_merged_by_their_labels() -> None:
+    assert sizes_of({8: small, 16: small}, {32: large, 16: None}) == [("8", 8.0, small), ("32", 32.0, large)]
+    assert sizes_of({8: small, 16: small}, None) == []  # None removes them all
 
 
 @pytest.mark.parametrize(("given", "read"), [("1.2", 1.2), (2, 2.0), (0, 0.0), (1.5, 1.5)])
