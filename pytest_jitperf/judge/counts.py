@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.plan import AllowedChange, Plan
-from pytest_jitperf.units import format_change, format_quantity
+from pytest_jitperf.units import Unit, format_change, format_quantity
 
 __all__ = ["exact_findings", "gated_metrics"]
 
@@ -60,8 +61,10 @@ def _compared(metric: Metric, allowed: AllowedChange, old: float, new: float | N
     short = f"{name} {change}"
     if not allowed.tolerance.allows(old, new):
         times = f", x{new / old:.2f}" if old and new / old >= 1.005 else ""
-        limit = format_quantity(allowed.tolerance.limit(old), metric.unit)
-        outcome, sentence = Outcome.REGRESSED, f"{name} regressed: {change}{times}, allowed {limit}"
+        limit = allowed.tolerance.limit(old)
+        # Of a count no more than its whole part can be reached.
+        largest = format_quantity(math.floor(limit) if metric.unit is Unit.COUNT else limit, metric.unit)
+        outcome, sentence = Outcome.REGRESSED, f"{name} regressed: {change}{times}, allowed {largest}"
     elif not allowed.tolerance.allows(new, old):
         outcome, sentence = Outcome.IMPROVED, f"{name} improved: {change}; record it with --jitperf-update"
     else:

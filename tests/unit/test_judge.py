@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.judge.counts import exact_findings
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome, Verdict
 from pytest_jitperf.judge.verdict import Evidence, judge
 from pytest_jitperf.measurement import Comparison, Environment, Measurement, Program, Ratio, Settled
@@ -345,6 +346,11 @@ def test_inputs_of_another_shape_dtype_or_static_value_are_not_compared(
 
 
 # Counts that never vary
+
+
+def test_the_limit_of_a_count_is_a_whole_number(plan_for: PlanFor) -> None:
+    (found,) = exact_findings(plan_for(), "host", {"trace_calls": 72_307}, {"trace_calls": 419_255}, {})
+    assert found.sentence == "trace_calls regressed: 72,307 -> 419,255, x5.80, allowed 79,537"
 
 
 @pytest.mark.parametrize(
