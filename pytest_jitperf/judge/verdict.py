@@ -21,6 +21,8 @@ from pytest_jitperf.wording import listed
 
 __all__ = ["Evidence", "input_changes", "judge"]
 
+_RESULTS = "rtol= and atol= in the marker allow more, equal_results=False any difference"
+
 
 def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evidence) -> Verdict:
     """Judges one measurement.
@@ -37,7 +39,12 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
     findings: list[Finding] = []
     if evidence.wrong:
         findings.append(
-            Finding(outcome=Outcome.WRONG_RESULT, sentence=f"wrong result: {evidence.wrong}", short=evidence.wrong)
+            Finding(
+                outcome=Outcome.WRONG_RESULT,
+                sentence=f"wrong result: {evidence.wrong}",
+                rule=_RESULTS,
+                short=evidence.wrong,
+            )
         )
     findings += over_budget(plan, measured, evidence)
     findings += faster_findings(plan, evidence)
