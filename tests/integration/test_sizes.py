@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 GROWING = """
 import jax.numpy as jnp
 
@@ -46,29 +44,32 @@ def test_each_size_is_recorded_and_gated_and_the_growth_is_told(project: Any) ->
             "  outer 500 * ok (same program)",
             "  outer 1000 * ok (same program)",
             "  outer 2000 * ok (same program)",
-            "  growth outer: run n^*",
+            "  growth outer: run *",
             "4 measured, 4 gated (4 same program), 0 without a baseline",
         ]
     )
 
 
-@pytest.mark.parametrize(("function", "passes"), [("smooth", True), ("pairwise", False)])
-def test_a_growth_that_is_too_steep_fails(project: Any, function: str, passes: bool) -> None:
+def test_a_growth_within_its_limit_passes(project: Any) -> None:
     project.write_library(GROWING)
-    project.write_tests(sweep(function, ', growth="1.2"', "500, 1000, 1500, 2000, 3000, 4000"))
+    project.write_tests(sweep("smooth", ', growth="5"'))
+    project.quick_run().assert_outcomes(passed=1)
+
+
+def test_a_growth_that_is_too_steep_fails(project: Any) -> None:
+    """The limit is far below what it is, so that it is so on a busy machine too."""
+    project.write_library(GROWING)
+    project.write_tests(sweep("pairwise", ', growth="0.4"', "250, 500, 1000, 2000, 4000, 6000"))
     result = project.quick_run()
-    if passes:
-        result.assert_outcomes(passed=1)
-        return
     result.assert_outcomes(failed=1)
     text = result.stdout.str()
     assert re.search(
-        r"^growth over budget: run grows as n\^[12]\.\d\d \(n\^[12]\.\d\d \.\.\. (n\^\d\.\d\d|\?)\) from 500 to 4000, "
-        r"allowed n\^1\.2$",
+        r"^growth over budget: run grows as n\^\d\.\d\d \(n\^\d\.\d\d \.\.\. (n\^\d\.\d\d|\?)\) from 250 to 6000, "
+        r"allowed n\^0\.4$",
         text,
         re.MULTILINE,
     )
-    assert "rule  budget growth=1.2 (marker)" in text
+    assert "rule  budget growth=0.4 (marker)" in text
 
 
 def test_sizes_with_names_count_elements_and_a_second_measurement_has_its_own(project: Any) -> None:
@@ -94,7 +95,7 @@ def test_sizes_with_names_count_elements_and_a_second_measurement_has_its_own(pr
             "  outer small *",
             "  outer large *",
             "  outer huge *",
-            "  growth outer: run n^*; n is the number of elements*",
+            "  growth outer: run *; n is the number of elements*",
             "test_g.py::test_named / second",
             "  outer small *",
         ]
@@ -131,7 +132,7 @@ def test_the_growth_is_a_property_of_the_junit_file(project: Any) -> None:
     project.write_tests(sweep("pairwise"))
     project.quick_run("--junitxml=report.xml")
     text = (project.pytester.path / "report.xml").read_text(encoding="utf-8")
-    assert re.search(r'name="jitperf\.main\.growth" value="n\^', text)
+    assert re.search(r'name="jitperf\.main\.growth" value="(n\^|hardly)', text)
     assert 'name="jitperf.2000.run"' in text
 
 
