@@ -16,7 +16,7 @@ from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
 from pytest_jitperf.wording import listed
 
-__all__ = ["Advice", "advise", "calls_until", "choice", "recommendation"]
+__all__ = ["Advice", "advise", "calls_until", "choice", "number_of_calls", "recommendation"]
 
 # Least standard error of the median run time, as a share of it: what one and the same program, compiled anew in other
 # processes of a quiet machine, differed by (687 to 694 us).
@@ -149,8 +149,12 @@ def recommendation(advice: Advice) -> str:
     same = [line.strategy for line in others if _alike_at(line, best, calls)]
     parts = [f"{listed(same)} alike within noise"] if same else []
     parts += [f"{line.strategy} {_seconds(total(line, calls))}" for line in others if line.strategy not in same]
-    many = "1 call" if calls == 1 else f"{calls:,} calls"
-    return f"for {many}: {best.strategy}, {_seconds(total(best, calls))} in all ({', '.join(parts)})"
+    return f"for {number_of_calls(calls)}: {best.strategy}, {_seconds(total(best, calls))} in all ({', '.join(parts)})"
+
+
+def number_of_calls(calls: int) -> str:
+    """``1 call``, ``1,000 calls``."""
+    return "1 call" if calls == 1 else f"{calls:,} calls"
 
 
 def calls_until(segment: Segment) -> str:

@@ -10,7 +10,7 @@ from tabulate import tabulate
 
 from pytest_jitperf.judge.envelope import total
 from pytest_jitperf.report.grouping import groups
-from pytest_jitperf.report.guide import Advice, advise, choice, recommendation
+from pytest_jitperf.report.guide import Advice, advise, choice, number_of_calls, recommendation
 from pytest_jitperf.report.nested import nested_facts
 from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
@@ -106,7 +106,7 @@ def _page(title: str, advice: Advice) -> Page:
         gain=_gain(advice),
         choice=choice(advice),
         recommendation=recommendation(advice),
-        headers=("", "compile", "run", "launches", f"{advice.calls:,} calls"),
+        headers=("", "compile", "run", "launches", number_of_calls(advice.calls)),
         table=tuple(
             (
                 row.strategy,
@@ -122,7 +122,7 @@ def _page(title: str, advice: Advice) -> Page:
 
 
 def _gain(advice: Advice) -> str:
-    present, best, calls = advice.present, advice.best, f"{advice.calls:,} calls"
+    present, best, calls = advice.present, advice.best, number_of_calls(advice.calls)
     if advice.saving > 0:
         before = format_quantity(total(present, advice.calls), Unit.SECONDS)
         saved = format_quantity(advice.saving, Unit.SECONDS)

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from pytest_jitperf.judge.growth import Growth, fit_growth
 from pytest_jitperf.report.grouping import Group, place
-from pytest_jitperf.report.guide import advise
+from pytest_jitperf.report.guide import advise, number_of_calls
 from pytest_jitperf.row import Row
 from pytest_jitperf.sizes import FEWEST_SIZES
 
@@ -69,7 +69,7 @@ def cheapest_by_size(groups: Sequence[Group]) -> list[str]:
         turns = [(name, [size for _, size in of_one]) for name, of_one in groupby(best, key=lambda each: each[0])]
         calls = mine[0][1].calls
         label = f"{device}, " if device else ""
-        many = "1 call" if calls == 1 else f"{calls:,} calls"
+        many = number_of_calls(calls)
         if len(turns) == 1:
             found.append(f"{label}for {many}: {turns[0][0]} at every size")
         else:
