@@ -122,7 +122,12 @@ def _compiles(title: str, first_look: int, prior_df: float, max_seconds: float) 
         size=0.03,
         rounds=most,
         many=partial(
-            by_t, at=at, floor=PAIR_SD, prior_df=prior_df, error=ERROR, near=(paired._PAIRS_WHEN_NEAR, paired._NEAR)
+            by_t,
+            at=at,
+            floor=PAIR_SD,
+            prior_df=prior_df,
+            error=ERROR,
+            near=(paired._PAIRS_WHEN_NEAR, math.log(paired._NEAR)),
         ),
         one=partial(play_compiles, max_seconds=max_seconds),
     )
