@@ -57,7 +57,9 @@ def fit_growth(sizes: Sequence[float], samples: Sequence[Sample], floor: float =
     all whose chi square is larger by no more than the square of the quantile (profile likelihood: Venzon and
     Moolgavkar, Appl. Statist. 37 (1988) 87-94). Where the points lie farther from the law than their errors explain,
     as they do where a cache is outgrown, the errors are scaled up accordingly and the quantile is Student's. A fixed
-    cost is allowed for since each call has one: without it, dispatch alone makes small sizes grow too slowly.
+    cost is allowed for since each call has one: without it, dispatch alone makes small sizes grow too slowly. How much
+    of the bend is that cost is a guess, though, so the lower end is never above the slope between the two largest
+    sizes, which needs no such guess; and where the data set no upper end, that slope is the exponent shown.
 
     Args:
         sizes: Greater than 0.
@@ -111,8 +113,7 @@ def fit_growth(sizes: Sequence[float], samples: Sequence[Sample], floor: float =
         steep = _slope(n, times, errors, int(n.argmin()), last)
         low = steep if steep >= _STEEP else low
     else:
-        # That all of the bend comes of a fixed cost is a guess, and few sizes do not contradict it: what is certain is
-        # how it goes on from the last size but one, which a fixed cost can only flatten.
+        # A fixed cost can only flatten it.
         low = min(low, _slope(n, times, errors, last_but_one, last))
     if math.isinf(high) or not _LOW < exponent < _HIGH:
         exponent = _slope(n, times, 0 * errors, last_but_one, last)
@@ -120,7 +121,7 @@ def fit_growth(sizes: Sequence[float], samples: Sequence[Sample], floor: float =
 
 
 def _slope(n: Any, times: Any, errors: Any, first: int, last: int) -> float:
-    """The least exponent, at 95 %, that leads from one size to another where there is no fixed cost."""
+    """The exponent that leads from one size to another where there is no fixed cost, less what the errors allow."""
     rise = math.log(times[last] / times[first]) - _Z * math.hypot(errors[first], errors[last])
     return float(rise / math.log(n[last] / n[first]))
 

@@ -20,7 +20,7 @@ __all__ = ["ROUNDS_WANTED", "TIMINGS", "Course"]
 #: Rounds are made short enough for 40 of them in the time given; a clear case takes 14 to 19.
 ROUNDS_WANTED = 40
 #: Timings in a block, if there is room for them. Three, of which the median counts, do as well as five, on a quiet
-#: machine and on a busy one; with two warm calls before them they take 5/7 of the time.
+#: machine and on a busy one; with a warm call before them they take two thirds of the time.
 TIMINGS = 3
 # A block as short as this costs next to nothing, and gets five.
 _SHORT_BLOCK_SECONDS = 2.5e-3
