@@ -175,7 +175,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     state = pyfuncitem.stash.get(STATE, None)
     if state is None:
         return (yield)
-    from pytest_jitperf.items import fail_unmeasured, judge_item
+    from pytest_jitperf.judging import fail_unmeasured, judge_item
 
     result, sentence = None, ""
     try:
@@ -203,7 +203,7 @@ def pytest_runtest_makereport(
     report = yield
     state = item.stash.get(STATE, None)
     if state is not None and call.when in ("setup", "call"):
-        from pytest_jitperf.items import rows_of
+        from pytest_jitperf.judging import rows_of
         from pytest_jitperf.session import ATTRIBUTE
 
         final = call.when == "call" or not report.passed

@@ -14,8 +14,8 @@ import msgspec
 
 from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
-from pytest_jitperf.judge.outcome import Outcome
-from pytest_jitperf.measurement import Sample
+from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
+from pytest_jitperf.measurement import Environment, Sample
 from pytest_jitperf.trial import Tried
 
 __all__ = ["Row", "row_of", "skipped_row"]
@@ -28,15 +28,22 @@ class Row:
     Attributes:
         nodeid: Of its item.
         baseline: Path of the baseline file.
-        file: Test file relative to the root directory, for people.
+        file: Test file as one would type it where pytest was started.
+        line: Line of the marker, from 1; 0 where it is not known.
         test: Key of the test.
         measurement: Name of the measurement.
         strategy: Name of the strategy.
         device: As asked for.
         device_kind: As JAX names it.
         jax: Version of jax.
+        environment: Where it was measured, or None where nothing was.
+        inputs: Leaf paths and abstract values of the arguments, static values as digests.
         outcome: The word.
+        effect: What the findings together do to the test in this run, ``--jitperf-strict`` and ``--jitperf-missing``
+            heeded.
         note: A few words beside it.
+        findings: Everything that was judged, in the order in which it was.
+        failure: The text of its failure, all of the explanation in it; empty where it does not fail.
         sweep: Of a sweep the name of the measurement that was asked for; empty elsewhere.
         size: Label of its size.
         extent: How large this is, or None.
@@ -58,20 +65,27 @@ class Row:
         compiled: What was compiled, for a verbose table.
         moved: Whether the program is no longer the baseline's although the test passes.
         compiles: Extra compilations spent on comparing.
+        compare_seconds: Wall time that comparing took beyond compiling.
         cut: What was left out for lack of time.
     """
 
     nodeid: str
     baseline: str
     file: str
+    line: int = 0
     test: str
     measurement: str
     strategy: str
     device: str
     device_kind: str = ""
     jax: str = ""
+    environment: Environment | None = None
+    inputs: str = ""
     outcome: str
+    effect: str = Effect.PASS.value
     note: str = ""
+    findings: tuple[Finding, ...] = ()
+    failure: str = ""
     sweep: str = ""
     size: str = ""
     extent: float | None = None
@@ -93,6 +107,7 @@ class Row:
     compiled: tuple[str, ...] = ()
     moved: bool = False
     compiles: int = 0
+    compare_seconds: float = 0.0
     cut: tuple[str, ...] = ()
 
     @property
@@ -117,7 +132,17 @@ class Row:
         return msgspec.convert(value, Row)
 
 
-def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_calls: int | None = None) -> Row:
+def row_of(
+    tried: Tried,
+    *,
+    nodeid: str,
+    baseline: str,
+    file: str,
+    line: int = 0,
+    effect: Effect = Effect.PASS,
+    failure: str = "",
+    expected_calls: int | None = None,
+) -> Row:
     """Makes the row of a judged measurement.
 
     Args:
@@ -125,6 +150,9 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_call
         nodeid: Of its item.
         baseline: Path of the baseline file.
         file: Test file as one would type it.
+        line: Line of the marker, from 1.
+        effect: What the verdict does to the test in this run.
+        failure: The text of its failure, empty where it does not fail.
         expected_calls: How often the function is called in a life of the program, where the marker says so.
     """
     measured, verdict, key = tried.measurement, tried.verdict, tried.key
@@ -140,14 +168,20 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_call
         nodeid=nodeid,
         baseline=baseline,
         file=file,
+        line=line,
         test=key.test,
         measurement=key.measurement,
         strategy=key.strategy,
         device=measured.device,
         device_kind=measured.device_kind,
         jax=measured.environment.jax,
+        environment=measured.environment,
+        inputs=measured.inputs,
         outcome=worst.outcome.value,
+        effect=effect.value,
         note="; ".join(dict.fromkeys([worst.short, *(each.short for each in verdict.unsettled)])).strip("; "),
+        findings=verdict.findings,
+        failure=failure,
         sweep=place.sweep if place is not None else "",
         size=place.label if place is not None else "",
         extent=place.extent if place is not None else None,
@@ -169,20 +203,25 @@ def row_of(tried: Tried, *, nodeid: str, baseline: str, file: str, expected_call
         compiled=tried.compiled,
         moved=tried.moved,
         compiles=tried.compiles,
+        compare_seconds=round(tried.compare_seconds, 3),
         cut=tried.cut,
     )
 
 
-def skipped_row(*, nodeid: str, file: str, test: str, strategy: str, device: str, reason: str) -> Row:
+def skipped_row(
+    *, nodeid: str, file: str, line: int = 0, test: str, strategy: str, device: str, reason: str, effect: Effect
+) -> Row:
     """The row of an item that did not measure anything."""
     return Row(
         nodeid=nodeid,
         baseline="",
         file=file,
+        line=line,
         test=test,
         measurement="main",
         strategy=strategy,
         device=device,
         outcome=Outcome.NO_DEVICE.value,
+        effect=effect.value,
         note=reason,
     )

@@ -31,7 +31,7 @@ LEVELS = (
     {"session"},
     {"report"},
     {"failures", "run", "markers", "collected"},
-    {"items", "controller"},
+    {"items", "judging", "controller"},
     {"plugin", "cli"},
 )
 # The clock is taken early and imports nothing; statistics are numbers only, for the probe too.
