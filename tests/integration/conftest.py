@@ -20,6 +20,7 @@ import pytest
 import scipy.stats  # noqa: F401  (imported to be kept)
 
 import pytest_jitperf.items
+import pytest_jitperf.judging
 import pytest_jitperf.probe.compare
 import pytest_jitperf.report.guidebook
 import pytest_jitperf.report.terminal  # noqa: F401  (imported to be kept)
