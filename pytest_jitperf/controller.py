@@ -30,7 +30,7 @@ class Controller:
         self._run.gather().add(
             report.nodeid,
             report.when,
-            passed=report.passed,
+            outcome=report.outcome,
             xfail=hasattr(report, "wasxfail"),
             payload=payload,
             worker=getattr(report, "worker_id", ""),
@@ -74,7 +74,7 @@ class Controller:
         if run.written is not None:
             for line in terminal.written_lines(run.written, run.shown):
                 terminalreporter.write_line(line)
-        for line in terminal.count_line(rows, run.gathered.unmeasured, run.settings.mode == "update"):
+        for line in terminal.count_line(rows, len(run.gathered.unmeasured), run.settings.mode == "update"):
             terminalreporter.write_line(line)
         if run.settings.guide:
             from pytest_jitperf.report import guidebook

@@ -18,7 +18,7 @@ from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import RUN, State
 from pytest_jitperf.trial import Tried
 
-__all__ = ["fail_unmeasured", "judge_item", "rows_of"]
+__all__ = ["fail_unmeasured", "is_judgement", "judge_item", "rows_of"]
 
 
 def fail_unmeasured(item: pytest.Item, sentence: str) -> NoReturn:
@@ -94,6 +94,11 @@ def _failure(item: pytest.Item, tried: Tried, *, verbose: bool) -> str:
         verbose=verbose,
         options=_needed_options(item.config),
     )
+
+
+def is_judgement(error: BaseException) -> bool:
+    """Whether this is the verdict on what was measured, and not that something could not be."""
+    return isinstance(error, JitperfFailure) and not isinstance(error, NotMeasured)
 
 
 # What changes from run to run and so never finds its baseline again: an address, a uuid.

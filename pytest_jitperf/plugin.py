@@ -203,9 +203,10 @@ def pytest_runtest_makereport(
     report = yield
     state = item.stash.get(STATE, None)
     if state is not None and call.when in ("setup", "call"):
-        from pytest_jitperf.judging import rows_of
+        from pytest_jitperf.judging import is_judgement, rows_of
         from pytest_jitperf.session import ATTRIBUTE
 
         final = call.when == "call" or not report.passed
-        setattr(report, ATTRIBUTE, {"rows": rows_of(item, state)} if final else {})
+        judged = call.excinfo is not None and is_judgement(call.excinfo.value)
+        setattr(report, ATTRIBUTE, {"rows": rows_of(item, state), "judged": judged} if final else {})
     return report

@@ -41,6 +41,9 @@ class Row:
         outcome: The word.
         effect: What the findings together do to the test in this run, ``--jitperf-strict`` and ``--jitperf-missing``
             heeded.
+        status: How its item ended: the value of a ``Status``; empty before all of its reports are there.
+        acceptable: Whether an update may store it: its item passed, or failed by nothing but the comparison with what
+            would be replaced.
         note: A few words beside it.
         findings: Everything that was judged, in the order in which it was.
         failure: The text of its failure, all of the explanation in it; empty where it does not fail.
@@ -83,6 +86,8 @@ class Row:
     inputs: str = ""
     outcome: str
     effect: str = Effect.PASS.value
+    status: str = ""
+    acceptable: bool = False
     note: str = ""
     findings: tuple[Finding, ...] = ()
     failure: str = ""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_jitperf.baseline.store import Key, orphans, read
 from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
+from pytest_jitperf.judge.outcome import ACCEPTABLE, Effect
 from pytest_jitperf.row import Row
+from pytest_jitperf.status import Status, status_of
 
 __all__ = ["ATTRIBUTE", "Gathered", "Written"]
 
@@ -27,6 +29,24 @@ class _Item:
     marked: bool = False
     clean: bool = True
     finished: bool = False
+    status: Status = Status.PASSED
+    only_judged: bool = True
+
+    def seen(self) -> Iterator[Row]:
+        """Its rows, each with how the item ended and whether an update may store it."""
+        for row in self.rows:
+            acceptable = self.finished and row.entry is not None and (self.clean or self._may_be_accepted)
+            yield replace(row, status=self.status.value, acceptable=acceptable)
+
+    @property
+    def _may_be_accepted(self) -> bool:
+        """Whether it failed, and by nothing but a comparison with what an update replaces."""
+        failing = [each for row in self.rows for each in row.findings if each.effect is Effect.FAIL]
+        return (
+            self.status is Status.FAILED
+            and self.only_judged
+            and all(each.insisted or each.outcome in ACCEPTABLE for each in failing)
+        )
 
 
 @dataclass(slots=True)
@@ -64,7 +84,7 @@ class Gathered:
         nodeid: str,
         when: str,
         *,
-        passed: bool,
+        outcome: str,
         xfail: bool,
         payload: Mapping[str, Any] | None,
         worker: str = "",
@@ -74,7 +94,7 @@ class Gathered:
         Args:
             nodeid: Of the item.
             when: ``"setup"``, ``"call"`` or ``"teardown"``.
-            passed: Whether the report passed.
+            outcome: ``"passed"``, ``"failed"`` or ``"skipped"``.
             xfail: Whether it belongs to an expected failure.
             payload: What the plugin put on it, or None; empty for a set-up that passed.
             worker: The process that ran it; empty where there is only one.
@@ -83,7 +103,11 @@ class Gathered:
         if when == "setup" or worker not in attempts:
             attempts[worker] = _Item()
         item = attempts[worker]
-        item.clean = item.clean and passed and not xfail
+        status = status_of(when, outcome, xfail=xfail)
+        item.clean = item.clean and status is Status.PASSED
+        item.status = max(item.status, status, key=lambda each: each.rank)
+        if outcome == "failed" and not (payload and payload.get("judged")):
+            item.only_judged = False
         item.finished = item.finished or when == "teardown"
         if payload:
             item.marked = True
@@ -99,27 +123,27 @@ class Gathered:
                 known.setdefault(test, set()).update(strategies)
 
     @property
-    def _items(self) -> list[_Item]:
-        """What stands for each item."""
-        return [
-            next((each for each in attempts.values() if not each.clean), [*attempts.values()][-1])
-            for attempts in self._attempts.values()
-        ]
+    def _items(self) -> dict[str, _Item]:
+        """What stands for each item, by node id."""
+        return {
+            nodeid: next((each for each in attempts.values() if not each.clean), [*attempts.values()][-1])
+            for nodeid, attempts in self._attempts.items()
+        }
 
     @property
     def rows(self) -> list[Row]:
         """All rows, in the order of their items."""
-        return [row for item in self._items for row in item.rows]
+        return [row for item in self._items.values() for row in item.seen()]
 
     @property
-    def unmeasured(self) -> int:
-        """Marked items that gave no row."""
-        return sum(item.marked and not item.rows for item in self._items)
+    def unmeasured(self) -> dict[str, Status]:
+        """Node ids of marked items that gave no row, and how they ended."""
+        return {nodeid: item.status for nodeid, item in self._items.items() if item.marked and not item.rows}
 
     @property
     def anything(self) -> bool:
         """Whether there was a marked item."""
-        return any(item.marked for item in self._items)
+        return any(item.marked for item in self._items.values())
 
     def write(self, *, stored_times: bool, prune: bool, update_entries: bool, beside_tests: bool = True) -> Written:
         """Updates the baselines with the rows of items all of whose reports passed, and looks for orphans.
@@ -136,7 +160,7 @@ class Gathered:
         collected: dict[str, Mapping[str, Collection[str]]] = {**{path: {} for path in lost}, **self._whole}
         by_file: dict[str, list[Row]] = defaultdict(list)
         if update_entries:
-            for item in self._items:
+            for item in self._items.values():
                 if item.clean and item.finished:
                     for row in item.rows:
                         if row.entry is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_jitperf.measurement import Ratio
 
-__all__ = ["Effect", "Finding", "Outcome", "Verdict", "weight"]
+__all__ = ["ACCEPTABLE", "Effect", "Finding", "Outcome", "Verdict", "weight"]
 
 
 class Effect(enum.Enum):
@@ -153,6 +153,21 @@ class Verdict:
         left = (each for each in self.findings if each.effect in (Effect.WARN, Effect.SKIP))
         return tuple(sorted(left, key=weight))
 
+
+ACCEPTABLE = frozenset(
+    {
+        Outcome.IMPROVED,
+        Outcome.NEW,
+        Outcome.NOT_GATED,
+        Outcome.ENVIRONMENT_CHANGED,
+        Outcome.INPUTS_CHANGED,
+        Outcome.REGRESSED,
+    }
+)
+"""What recording anew puts right.
+
+An update holds budgets, results and ``faster_than`` as ever, and more time is what an inconclusive race needs.
+"""
 
 _FIRST = ("run", "compile", "peak_bytes", "launches", "compilations")
 

@@ -5,23 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
+from pytest_jitperf.judge.outcome import ACCEPTABLE, Finding, Outcome, Verdict
 from pytest_jitperf.measurement import Measurement
 
 __all__ = ["accept_command", "failure_text"]
 
-# What recording anew puts right. An update holds budgets, results and faster_than as ever, and more time is what an
-# inconclusive race needs.
-_ACCEPTABLE = frozenset(
-    {
-        Outcome.IMPROVED,
-        Outcome.NEW,
-        Outcome.NOT_GATED,
-        Outcome.ENVIRONMENT_CHANGED,
-        Outcome.INPUTS_CHANGED,
-        Outcome.REGRESSED,
-    }
-)
 _LINES_OF_WHY = 2
 _SPECIAL = frozenset('"$`\\!')
 
@@ -87,7 +75,7 @@ def _can_be_accepted(finding: Finding, measured: Measurement | None) -> bool:
     """Whether recording anew puts it right; what cannot be stored stays ungated however often it is recorded."""
     program = measured.program if measured is not None else None
     stored = program is None or not program.no_artifact
-    return finding.outcome in _ACCEPTABLE and (finding.outcome is not Outcome.NOT_GATED or stored)
+    return finding.outcome in ACCEPTABLE and (finding.outcome is not Outcome.NOT_GATED or stored)
 
 
 def _unconfirmed(finding: Finding) -> bool:

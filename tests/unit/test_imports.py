@@ -17,7 +17,7 @@ PACKAGE = Path(pytest_jitperf.__file__).parent
 
 # What each part may import of the others; a part is a folder, or "plan" for the modules on top of none.
 LEVELS = (
-    {"errors", "measurement", "inner", "sizes", "wording", "tracebacks"},
+    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks"},
     {"quantity", "units", "devices"},
     {"metrics", "optionvalues", "pullrequest"},
     {"strategies", "settings"},

@@ -13,9 +13,11 @@ import pytest
 from pytest_jitperf.baseline.model import Entry, entry_from_measurement, to_json
 from pytest_jitperf.baseline.store import Key, read
 from pytest_jitperf.baseline.update import update
+from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.measurement import Measurement
 from pytest_jitperf.row import Row
 from pytest_jitperf.session import Gathered
+from pytest_jitperf.status import Status
 
 MakeRow = Callable[..., Row]
 KEY = Key(test="test_step", strategy="outer", device_kind="cpu")
@@ -35,13 +37,21 @@ def row_that_records(row: MakeRow, record: Callable[..., Entry], path: Path) -> 
     return make
 
 
-def report(gathered: Gathered, nodeid: str, rows: list[Row], *, teardown: bool = True, **changes: Any) -> None:
+def report(
+    gathered: Gathered,
+    nodeid: str,
+    rows: list[Row],
+    *,
+    teardown: str = "passed",
+    judged: bool = False,
+    **changes: Any,
+) -> None:
     """The reports of an item that passes, unless told otherwise of its call."""
-    call = {"passed": True, "xfail": False, **changes}
-    gathered.add(nodeid, "setup", passed=True, xfail=False, payload=None)
-    gathered.add(nodeid, "call", payload={"rows": [each.to_json() for each in rows]}, **call)
+    call = {"outcome": "passed", "xfail": False, **changes}
+    gathered.add(nodeid, "setup", outcome="passed", xfail=False, payload=None)
+    gathered.add(nodeid, "call", payload={"rows": [each.to_json() for each in rows], "judged": judged}, **call)
     if teardown:
-        gathered.add(nodeid, "teardown", passed=True, xfail=False, payload=None)
+        gathered.add(nodeid, "teardown", outcome=teardown, xfail=False, payload=None)
 
 
 def write(gathered: Gathered, **changes: bool) -> Any:
@@ -65,10 +75,10 @@ def test_rows_of_items_that_passed_are_written(recorded: MakeRow, path: Path) ->
 
 @pytest.mark.parametrize(
     "how",
-    [{"passed": False}, {"xfail": True}, {"teardown": False}],
+    [{"outcome": "failed"}, {"xfail": True}, {"teardown": ""}],
     ids=["failed or skipped", "expected to fail", "not finished"],
 )
-def test_rows_of_other_items_are_not(recorded: MakeRow, path: Path, how: dict[str, bool]) -> None:
+def test_rows_of_other_items_are_not(recorded: MakeRow, path: Path, how: dict[str, Any]) -> None:
     gathered = Gathered()
     report(gathered, "a", [recorded()], **how)
 
@@ -81,7 +91,7 @@ def test_a_failing_subtest_or_teardown_keeps_an_item_from_being_written(
 ) -> None:
     gathered = Gathered()
     report(gathered, "a", [recorded()])
-    gathered.add("a", when, passed=False, xfail=False, payload=None)
+    gathered.add("a", when, outcome="failed", xfail=False, payload=None)
 
     assert (write(gathered).results, path.exists()) == ([], False)
 
@@ -95,13 +105,56 @@ def test_a_run_that_does_not_update_writes_nothing(recorded: MakeRow, path: Path
 
 def test_the_last_attempt_of_an_item_counts(recorded: MakeRow, path: Path) -> None:
     gathered = Gathered()
-    report(gathered, "a", [recorded(peak=1)], passed=False)
+    report(gathered, "a", [recorded(peak=1)], outcome="failed")
     report(gathered, "a", [recorded(peak=2)])
 
     write(gathered)
 
-    assert [each.to_json() for each in gathered.rows] == [recorded(peak=2).to_json()]
+    assert [each.to_json() for each in gathered.rows] == [recorded(peak=2, status="passed", acceptable=True).to_json()]
     assert peaks(path) == {KEY: {"peak_bytes": 2}}
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "acceptable"),
+    [
+        pytest.param({}, "passed", True, id="passed"),
+        pytest.param({"outcome": "failed", "judged": True}, "failed", True, id="failed by the comparison alone"),
+        pytest.param({"outcome": "failed"}, "failed", False, id="failed in its body"),
+        pytest.param({"outcome": "skipped", "xfail": True}, "xfailed", False, id="expected to fail"),
+        pytest.param({"xfail": True}, "xpassed", False, id="passed though expected to fail"),
+        pytest.param({"outcome": "skipped"}, "skipped", False, id="skipped"),
+        pytest.param({"teardown": "failed"}, "error", False, id="failed in its teardown"),
+        pytest.param({"outcome": "failed", "judged": True, "teardown": "failed"}, "error", False, id="in both"),
+        pytest.param({"teardown": ""}, "passed", False, id="not finished"),
+    ],
+)
+def test_a_row_says_how_its_item_ended_and_whether_an_update_may_store_it(
+    recorded: MakeRow, how: dict[str, Any], status: str, acceptable: bool
+) -> None:
+    gathered = Gathered()
+    regressed = Finding(outcome=Outcome.REGRESSED, sentence="run regressed")
+    report(gathered, "a", [recorded(findings=(regressed,))], **how)
+
+    assert [(each.status, each.acceptable) for each in gathered.rows] == [(status, acceptable)]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.OVER_BUDGET, Outcome.NOT_FASTER, Outcome.WRONG_RESULT])
+def test_what_an_update_would_not_put_right_may_not_be_stored(recorded: MakeRow, outcome: Outcome) -> None:
+    gathered = Gathered()
+    findings = (
+        Finding(outcome=outcome, sentence="worse than was asked for"),
+        Finding(outcome=Outcome.REGRESSED, sentence="run regressed"),
+    )
+    report(gathered, "a", [recorded(findings=findings)], outcome="failed", judged=True)
+
+    assert [each.acceptable for each in gathered.rows] == [False]
+
+
+def test_what_was_not_recorded_may_not_be_stored(row: MakeRow) -> None:
+    gathered = Gathered()
+    report(gathered, "a", [row()])
+
+    assert [(each.status, each.acceptable) for each in gathered.rows] == [("passed", False)]
 
 
 def test_of_devices_of_one_kind_the_lowest_index_writes_their_entry(recorded: MakeRow, path: Path) -> None:
@@ -170,22 +223,22 @@ def test_a_damaged_file_is_one_error_and_the_others_are_written(recorded: MakeRo
 
 def test_items_without_a_row_are_counted(row: MakeRow) -> None:
     gathered = Gathered()
-    assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (False, 0, False)
+    assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (False, {}, False)
 
-    gathered.add("unmarked", "setup", passed=True, xfail=False, payload=None)
+    gathered.add("unmarked", "setup", outcome="passed", xfail=False, payload=None)
     assert not gathered.anything
 
     report(gathered, "a", [row()])
     report(gathered, "b", [])
-    assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (True, 1, True)
+    assert (gathered.anything, gathered.unmeasured, gathered.knows("a")) == (True, {"b": Status.PASSED}, True)
 
 
 def test_reports_of_subtests_bring_their_items_rows_once(row: MakeRow) -> None:
     """Each report of an item carries all that was measured so far."""
     gathered = Gathered()
-    gathered.add("a", "setup", passed=True, xfail=False, payload={"rows": []})
+    gathered.add("a", "setup", outcome="passed", xfail=False, payload={"rows": []})
     first, second = row(measurement="n8").to_json(), row(measurement="n16").to_json()
     for rows in ([first], [first, second], [first, second]):
-        gathered.add("a", "call", passed=True, xfail=False, payload={"rows": rows})
+        gathered.add("a", "call", outcome="passed", xfail=False, payload={"rows": rows})
 
     assert [each.measurement for each in gathered.rows] == ["n8", "n16"]
