@@ -32,7 +32,8 @@ LEVELS = (
     {"report"},
     {"failures", "run", "markers", "collected"},
     {"items", "judging", "controller"},
-    {"plugin", "cli"},
+    {"plugin", "commands"},
+    {"cli"},
 )
 # The clock is taken early and imports nothing; statistics are numbers only, for the probe too.
 EXCEPTIONS = {("report", "probe.clock"), ("strategies", "metrics"), ("optionvalues", "strategies")}
