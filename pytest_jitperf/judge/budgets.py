@@ -92,6 +92,7 @@ def _time(name: str, limit: Limit, settled: Settled) -> Finding:
         sentence=sentence,
         metric=name,
         new=settled.estimate,
+        limit=limit.value,
         rule=limit.describe(name),
         short=f"{name} {said}, budget {budget}",
     )
@@ -103,6 +104,7 @@ def _over(name: str, limit: Limit, value: float, said: str) -> Finding:
         sentence=f"{name} over budget: {said}",
         metric=name,
         new=value,
+        limit=limit.value,
         rule=limit.describe(name),
         short=f"{name} {_beside(value, limit.value, METRICS[name].unit)}",
     )
@@ -114,6 +116,7 @@ def _unchecked(name: str, limit: Limit, reason: str) -> Finding:
         outcome=Outcome.NOT_MEASURED,
         sentence=sentence,
         metric=name,
+        limit=limit.value,
         rule=limit.describe(name),
         short=f"{name}: {reason}",
     )

@@ -59,14 +59,17 @@ def _compared(metric: Metric, allowed: AllowedChange, old: float, new: float | N
         )
     change = format_change(old, new, metric.unit)
     short = f"{name} {change}"
+    limit = allowed.tolerance.limit(old)
+    # Of a count no more than its whole part can be reached.
+    limit = math.floor(limit) if metric.unit is Unit.COUNT else limit
     if not allowed.tolerance.allows(old, new):
         times = f", x{new / old:.2f}" if old and new / old >= 1.005 else ""
-        limit = allowed.tolerance.limit(old)
-        # Of a count no more than its whole part can be reached.
-        largest = format_quantity(math.floor(limit) if metric.unit is Unit.COUNT else limit, metric.unit)
+        largest = format_quantity(limit, metric.unit)
         outcome, sentence = Outcome.REGRESSED, f"{name} regressed: {change}{times}, allowed {largest}"
     elif not allowed.tolerance.allows(new, old):
         outcome, sentence = Outcome.IMPROVED, f"{name} improved: {change}; record it with --jitperf-update"
     else:
         outcome, sentence, short = Outcome.OK, f"{name} {change}", ""
-    return Finding(outcome=outcome, sentence=sentence, metric=name, old=old, new=new, rule=rule, short=short)
+    return Finding(
+        outcome=outcome, sentence=sentence, metric=name, old=old, new=new, limit=limit, rule=rule, short=short
+    )

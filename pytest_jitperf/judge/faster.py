@@ -42,4 +42,4 @@ def _finding(plan: Plan, other: str, factor: float, evidence: Evidence) -> Findi
             f"faster_than {other} inconclusive: {said} after {found.rounds} round{'' if found.rounds == 1 else 's'} in "
             f"{found.seconds:.1f} s{resolution(found)}, {expected}; --jitperf-max-time gives it more time"
         )
-    return Finding(outcome=outcome, sentence=sentence, ratio=found, rule=rule, short=short)
+    return Finding(outcome=outcome, sentence=sentence, ratio=found, limit=factor, rule=rule, short=short)

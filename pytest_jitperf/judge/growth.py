@@ -169,6 +169,7 @@ def growth_finding(growth: Growth | None, limit: float, sizes: int) -> list[Find
             sentence=sentence,
             metric="growth",
             new=growth.exponent,
+            limit=limit,
             rule=rule,
             short=f"run grows as {growth.describe()}",
         )

@@ -80,7 +80,9 @@ class Finding:
         metric: What was judged; empty where it was not a metric.
         old: Value of the baseline, or None.
         new: Value of this run, or None.
-        ratio: The race behind it, or None.
+        ratio: The race behind it, or None; one without a metric is that of ``faster_than``.
+        limit: The largest value that passes, of a ratio the largest ratio, of ``faster_than`` the least; None where
+            nothing set one.
         rule: What set the limit: ``"tolerance run=5 % (marker)"``; empty where there was none.
         short: A few words for the table.
         insisted: Whether it fails although its outcome passes, since the marker says so (``fail_on_improvement``).
@@ -93,6 +95,7 @@ class Finding:
     old: float | None = None
     new: float | None = None
     ratio: Ratio | None = None
+    limit: float | None = None
     rule: str = ""
     short: str = ""
     insisted: bool = False

@@ -65,7 +65,13 @@ def _near(phase: str, old: float, new: float, limit: float, rule: str) -> Findin
     change = format_change(old, new, Unit.SECONDS)
     if new <= limit * old:
         return Finding(
-            outcome=Outcome.OK, sentence=f"{phase} {change} CPU time", metric=phase, old=old, new=new, rule=rule
+            outcome=Outcome.OK,
+            sentence=f"{phase} {change} CPU time",
+            metric=phase,
+            old=old,
+            new=new,
+            limit=limit * old,
+            rule=rule,
         )
     sentence = (
         f"{phase} inconclusive: {change} CPU time, x{new / old:.2f}, allowed x{limit:.2f}, and one {phase} is known to "
@@ -73,7 +79,14 @@ def _near(phase: str, old: float, new: float, limit: float, rule: str) -> Findin
     )
     short = f"{phase} {change}"
     return Finding(
-        outcome=Outcome.INCONCLUSIVE, sentence=sentence, metric=phase, old=old, new=new, rule=rule, short=short
+        outcome=Outcome.INCONCLUSIVE,
+        sentence=sentence,
+        metric=phase,
+        old=old,
+        new=new,
+        limit=limit * old,
+        rule=rule,
+        short=short,
     )
 
 

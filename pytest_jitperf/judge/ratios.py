@@ -93,7 +93,15 @@ def ratio_finding(
         )
         short = f"{metric} x{factors[0]}{core}{known}"
     return Finding(
-        outcome=outcome, sentence=sentence, metric=metric, old=old, new=new, ratio=ratio, rule=rule, short=short
+        outcome=outcome,
+        sentence=sentence,
+        metric=metric,
+        old=old,
+        new=new,
+        ratio=ratio,
+        limit=limit,
+        rule=rule,
+        short=short,
     )
 
 

@@ -93,6 +93,7 @@ def trace_finding(plan: Plan, measured: Measurement, entry: Entry, again: Mappin
             metric="trace",
             old=old,
             new=new,
+            limit=TRACE_TOLERANCE.limit(old),
             rule=f"{TRACE_TOLERANCE.describe(Unit.SECONDS)} for the same program (default)",
             short=f"trace {change}",
         )

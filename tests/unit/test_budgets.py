@@ -86,6 +86,7 @@ def test_a_run_time_is_over_budget_when_its_whole_interval_is(
         sentence=sentence,
         metric="run",
         new=found.estimate,
+        limit=0.001,
         rule="budget run=1 ms (marker)",
         short=short,
     )
@@ -155,6 +156,7 @@ def test_a_budget_of_compilations_names_what_compiled_again(plan_for: PlanFor, m
         sentence="compilations over budget: 2, budget 1\n    call 2: x: f32[8] -> f32[9]",
         metric="compilations",
         new=2,
+        limit=1,
         rule="budget compilations=1 (marker)",
         short="compilations 2, budget 1",
     )

@@ -458,6 +458,7 @@ def test_a_confirmed_regression_names_both_times_the_interval_and_the_rule(
         old=0.001,
         new=0.0012,
         ratio=ratio(1.2, 1.18, 1.22, confirmed=True),
+        limit=1.1,
         rule="tolerance run=10 % (default)",
         short="run x1.20 (x1.18 ... x1.22)",
     )
