@@ -125,6 +125,23 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HelperUses:
+    """What the jitted helpers under an outer jit are to a trace, in CPU seconds of the thread.
+
+    Attributes:
+        calls: How often helpers were called while tracing.
+        programs: With how many different shapes, each traced and lowered once.
+        once: What tracing and lowering each of these once takes, in all.
+        every: What it would take if every call were traced and lowered at that price.
+    """
+
+    calls: int
+    programs: int
+    once: float
+    every: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """Everything measured for one test × measurement × strategy × device.
 
@@ -144,6 +161,9 @@ class Measurement:
         unavailable: Metric to the reason why it could not be measured.
         environment: See Environment.
         notes: Sentences for the reader, e.g. that the function was jitted already.
+        waited: Of ``compile`` the seconds for which other processes may have had the cores; a busy machine is not the
+            code's cost. Not stored.
+        uses: What jitted helpers are to the trace of an outer jit, for the guide; None where nobody asked. Not stored.
     """
 
     name: str = "main"
@@ -160,6 +180,8 @@ class Measurement:
     unavailable: Mapping[str, str] = field(default_factory=dict)
     environment: Environment
     notes: tuple[str, ...] = ()
+    waited: float = 0.0
+    uses: HelperUses | None = None
 
     def value(self, metric: str) -> float | None:
         """The metric's number (median for timings), or None where it was not measured."""

@@ -89,6 +89,7 @@ class Plan:
         max_race_seconds: Longest that one race may take.
         max_compile_seconds: Longest that may be spent on compiling beyond the first compile.
         mode: ``"gate"``, ``"update"`` or ``"disable"``.
+        guide: Whether the guide is wanted, and so what it alone needs.
         strict: Whether what could not be gated fails.
         stored_times: Whether stored times may serve where nothing can be raced.
         missing: What is done where there is no baseline: ``"ok"``, ``"warn"`` or ``"fail"``.
@@ -114,6 +115,7 @@ class Plan:
     max_race_seconds: float
     max_compile_seconds: float
     mode: Literal["gate", "update", "disable"]
+    guide: bool = False
     strict: bool
     stored_times: bool
     missing: Literal["ok", "warn", "fail"]
@@ -186,6 +188,7 @@ def make_plan(
         max_race_seconds=settings.max_race_seconds,
         max_compile_seconds=settings.max_compile_seconds,
         mode=settings.mode,
+        guide=settings.guide or bool(settings.guide_file),
         strict=settings.strict,
         stored_times=settings.stored_times,
         missing=settings.missing,

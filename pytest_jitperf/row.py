@@ -15,7 +15,7 @@ import msgspec
 from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
-from pytest_jitperf.measurement import Environment, Sample
+from pytest_jitperf.measurement import Environment, HelperUses, Sample
 from pytest_jitperf.trial import Tried
 
 __all__ = ["Row", "row_of", "skipped_row"]
@@ -53,9 +53,11 @@ class Row:
         counted: Whether that is the number of elements of the arguments.
         compile: Cold cost of the first call, seconds, or None.
         run: Seconds per call, or None.
+        waited: Of the compile time the seconds for which other processes may have had the cores.
         launches: Executables started per call, or None.
         optimised: Digest of the optimised program, empty where there is not one program.
         helpers: The programs of jitted helpers by name and signature, for strategies driven from Python.
+        uses: What jitted helpers are to the trace of an outer jit, or None.
         expected_calls: How often the function is called in a life of the program, or None where nobody said.
         failed: Whether it fails however strict the run is.
         gated_by: What decided, empty where nothing was gated.
@@ -97,9 +99,11 @@ class Row:
     counted: bool = False
     compile: float | None = None
     run: float | None = None
+    waited: float = 0.0
     launches: int | None = None
     optimised: str = ""
     helpers: tuple[str, ...] = ()
+    uses: HelperUses | None = None
     expected_calls: int | None = None
     failed: bool = False
     gated_by: str = ""
@@ -193,9 +197,11 @@ def row_of(
         counted=place is not None and place.counted,
         compile=measured.value("compile"),
         run=measured.value("run"),
+        waited=measured.waited,
         launches=measured.host.get("launches"),
         optimised=measured.program.optimised if measured.program is not None else "",
         helpers=tuple(measured.helpers),
+        uses=measured.uses,
         expected_calls=expected_calls,
         failed=verdict.failed,
         gated_by=verdict.gated_by,

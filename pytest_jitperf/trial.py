@@ -219,6 +219,7 @@ class Trial:
             device=asked.device,
             equality=Equality(rtol=plan.rtol, atol=plan.atol) if plan.equal_results else None,
             record=plan.mode == "update",
+            guide=plan.guide,
         )
 
 

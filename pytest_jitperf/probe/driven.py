@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program
 
-from . import equal
+from . import clock, equal
 from .block import collector_off
 from .compilelog import CompileLog
 from .costs import program_costs
@@ -17,11 +17,12 @@ from .flat import FlatJit, over_arrays
 from .inputs import Call, content_digest, named_leaves, text_of
 from .jitinfo import is_jitted, named_for_jit
 from .lock import DeviceLock
-from .parts import Parts, described, donated_positions, relative_unit, summary
+from .parts import Parts, described, donated_positions, relative_unit, repeat_while_cheap, summary
 from .program import FlatProgram, exported_program
 from .recompile import cold_call
 from .refusals import one_line
 from .retraces import within
+from .stages import cold_stages
 from .subject import Subject
 from .swap import Signature
 from .targets import Helper
@@ -30,13 +31,14 @@ from .targets import Helper
 _MOST_SIGNATURES = 20
 
 
-def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple[Parts, Any]:
+def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool, repeat: bool) -> tuple[Parts, Any]:
     """Measures ``subject``, whose callable is plain Python or another library's jit.
 
     Args:
         subject: Within ``subject.active()``.
         lock: Held for timed blocks.
-        record: Whether it goes into a baseline; a cold call is not repeated for it.
+        record: Whether it goes into a baseline.
+        repeat: Whether cold calls are repeated while that is cheap.
 
     Returns:
         What was found, and the result of the first call.
@@ -49,10 +51,18 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple
     if subject.swap is not None:
         subject.swap.recording = True
     with lock.held(), collector_off():
-        subject.cold, log, result = cold_call(subject)
+        start = clock.perf_counter_ns()
+        first = cold_call(subject)
+        cost = (clock.perf_counter_ns() - start) / 1e9
     if subject.swap is not None:
         subject.swap.recording = False
-    _add_cold(parts, log)
+    rounds = [first]
+    if repeat:
+        with lock.held(), collector_off():
+            rounds = repeat_while_cheap(lambda: cold_call(subject), first, cost)
+    subject.cold, log, result = first
+    _add_cold(parts, log, [each.seconds for _, each, _ in rounds])
+    parts.add_waited([spans["compile"] for spans, _, _ in rounds])
 
     if not _repeatable(subject, result):
         parts.notes.append("the result changes from call to call: the function is not repeatable")
@@ -63,7 +73,7 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple
     elif subject.built.strategy != "eager" and log.user:
         # Also where it starts more than one program: what it computes is still one program to race, and what Python
         # does in between is in the counts.
-        _add_one_program(parts, subject, lock, record=record)
+        _add_one_program(parts, subject, lock, record=record, repeat=repeat)
     return parts, result
 
 
@@ -76,10 +86,11 @@ def _repeatable(subject: Subject, result: Any) -> bool:
     return not same or equal.difference(equal.leaves_of(result), equal.leaves_of(again), None, None) is None
 
 
-def _add_cold(parts: Parts, log: CompileLog) -> None:
-    for phase, seconds in log.seconds.items():
-        parts.timed[phase] = summary([seconds])
-    parts.timed["compile"] = summary([sum(log.seconds.values())])
+def _add_cold(parts: Parts, log: CompileLog, rounds: Sequence[Mapping[str, float]]) -> None:
+    """Adds what the first call compiled, and how long all of the cold calls took to."""
+    for phase in log.seconds:
+        parts.timed[phase] = summary([seconds[phase] for seconds in rounds])
+    parts.timed["compile"] = summary([sum(seconds.values()) for seconds in rounds])
     if (log.user or log.primitives) and not sum(log.seconds.values()):
         # JAX times its phases with time.time, which a fixture may have frozen.
         for phase in ("compile", *log.seconds):
@@ -92,7 +103,7 @@ def _add_cold(parts: Parts, log: CompileLog) -> None:
         parts.notes.append(f"{log.cache_hits} compilations came from JAX's persistent cache")
 
 
-def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record: bool) -> None:
+def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record: bool, repeat: bool) -> None:
     """Another library's jit that starts one program: the same work as one ``jax.jit`` over its arrays."""
     made = over_arrays(subject.built.call, subject.built.function, subject.inputs)
     try:
@@ -105,7 +116,13 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record
         return
     parts.add_calls("trace_calls", counted.calls, counted.missing)
     costs = parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
-    parts.add_stages([stages], relative_unit(lock))
+    rounds = [stages]
+    if repeat:
+        with lock.held(), collector_off():
+            rounds = repeat_while_cheap(
+                lambda: cold_stages(made.jitted, made.leaves, {}), stages, stages.spans()["compile"].wall
+            )
+    parts.add_stages(rounds, relative_unit(lock))
     subject.cold = stages.spans()
     subject.callbacks = bool(stages.traced.jaxpr.effects)
     where = {leaf.index: n for n, leaf in enumerate(made.arrays)}

@@ -19,6 +19,7 @@ from .build import name_of
 from .conditioning import ill_conditioned
 from .driven import measure_driven
 from .environment import environment
+from .helperuses import helper_uses
 from .inputs import Call, content_digest, copied
 from .lock import DeviceLock
 from .onejit import measure_one_program
@@ -81,6 +82,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         reference = references.find(request)
         with subject.active(), collector_off():
             progress("compiling")
+            uses = helper_uses(subject, lock) if request.guide else None
             parts, result = _measure(request, subject, lock)
             _refuse_uncalled(subject)
             sequence = sequence_of(request)
@@ -106,6 +108,8 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         unavailable=parts.unavailable,
         environment=environment(subject.device),
         notes=(*subject.built.notes, *parts.notes, *notes),
+        waited=parts.waited,
+        uses=uses,
     )
     return Probed(
         measurement=measurement,
@@ -135,7 +139,7 @@ def call_once(request: Request) -> Any:
 def _measure(request: Request, subject: Subject, lock: DeviceLock) -> tuple[Parts, Any]:
     try:
         way = measure_one_program if subject.built.jitted else measure_driven
-        return way(subject, lock, record=request.record)
+        return way(subject, lock, record=request.record, repeat=request.record or request.guide)
     except MeasurementError:
         raise
     except Exception as error:

@@ -21,17 +21,15 @@ from .program import exported_program
 from .stages import cold_stages, cold_trace, timed
 from .subject import Subject, refuse_odd_result
 
-_RECORD_SECONDS = 1.5
-_RECORD_ROUNDS = 5
 
-
-def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> tuple[Parts, Any]:
+def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, repeat: bool) -> tuple[Parts, Any]:
     """Measures ``subject``, whose callable is a jit.
 
     Args:
         subject: Within ``subject.active()``.
         lock: Held for timed blocks.
-        record: Whether it goes into a baseline; then cold stages are repeated while that is cheap.
+        record: Whether it goes into a baseline.
+        repeat: Whether cold stages are repeated while that is cheap.
 
     Returns:
         What was found, and the result of the first call.
@@ -60,10 +58,10 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool) -> 
     costs = parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
 
     rounds = [stages]
-    if record:
+    if repeat:
         with lock.held(), collector_off():
             rounds = repeat_while_cheap(
-                lambda: cold_stages(jitted, inputs.args, inputs.kwargs), stages, _RECORD_SECONDS, _RECORD_ROUNDS
+                lambda: cold_stages(jitted, inputs.args, inputs.kwargs), stages, stages.spans()["compile"].wall
             )
     result = subject.call(subject.expendable())
     refuse_odd_result(result, subject.built.function)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
@@ -16,6 +17,7 @@ from .block import collector_off
 from .compilelog import CompileLog, compile_log
 from .costs import Costs, program_costs
 from .fingerprint import FINGERPRINT_VERSION
+from .idle import Span
 from .lock import DeviceLock
 from .program import FlatProgram
 from .race import sample
@@ -24,6 +26,10 @@ from .stages import ColdStages, Seconds, reference_trace_seconds
 from .subject import Subject
 
 _RUN_SECONDS = 0.2
+_REPEAT_SECONDS = 1.5
+_REPEAT_ROUNDS = 5
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -42,6 +48,7 @@ class Parts:
     flats: dict[str, FlatProgram] = field(default_factory=dict)
     retraces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     compiled: str = ""
+    waited: float = 0.0
 
     def add_calls(self, name: str, calls: int | None, missing: str = counts.PROFILED) -> None:
         """Adds a count of Python calls, or why there is none."""
@@ -66,9 +73,14 @@ class Parts:
             self.timed[f"{phase}_cpu"] = summary([each.cpu for each in spent])
         self.timed["compile"] = summary([each.trace.wall + each.lower.wall + each.xla.wall for each in rounds])
         self.timed["compile_cpu"] = summary([each.trace.cpu + each.lower.cpu + each.xla.cpu for each in rounds])
+        self.add_waited([each.spans()["compile"] for each in rounds])
         for phase, unit in zip(("trace", "lower"), reference, strict=True):
             if unit > 0:
                 self.relative[phase] = self.timed[f"{phase}_cpu"].median / unit
+
+    def add_waited(self, rounds: Sequence[Span]) -> None:
+        """Adds how far load may have stretched a cold compile."""
+        self.waited = statistics.median(each.wall - each.least for each in rounds)
 
     def add_warm(self, subject: Subject, lock: DeviceLock) -> None:
         """Adds what only warm calls show: run time, Python calls and launches per call."""
@@ -165,12 +177,15 @@ def donated_positions(lowered: Any) -> tuple[int, ...]:
     return tuple(n for n, info in enumerate(infos) if info.donated)
 
 
-def repeat_while_cheap(
-    once: Callable[[], ColdStages], first: ColdStages, seconds: float, most: int
-) -> list[ColdStages]:
-    """Repeats a cold compilation for a baseline while it is cheap."""
+def repeat_while_cheap(once: Callable[[], T], first: T, cost: float) -> list[T]:
+    """Repeats something cold while it is cheap.
+
+    Args:
+        once: Does it once more.
+        first: What the first time gave.
+        cost: Seconds that the first time took.
+    """
     rounds = [first]
-    cost = first.trace.wall + first.lower.wall + first.xla.wall
-    while len(rounds) < most and cost * (len(rounds) + 1) <= seconds:
+    while len(rounds) < _REPEAT_ROUNDS and cost * (len(rounds) + 1) <= _REPEAT_SECONDS:
         rounds.append(once())
     return rounds

@@ -43,7 +43,8 @@ class Request:
         jit: Options for ``jax.jit``.
         device: As asked for, ``""`` for the default.
         equality: How results are compared, or None to leave it out.
-        record: Whether timings are for a baseline and worth a few repeats.
+        record: Whether it is for a baseline; then cold stages are worth a few repeats.
+        guide: Whether it is for the guide: worth the same repeats, and what jitted helpers are to a trace.
     """
 
     test: str
@@ -60,6 +61,7 @@ class Request:
     device: str = ""
     equality: Equality | None = field(default_factory=Equality)
     record: bool = False
+    guide: bool = False
 
 
 def subject_of(request: Request, strategy: str | Strategy) -> Subject:

@@ -195,23 +195,13 @@ def _line(row: Row) -> Line:
         start=compiled.median,
         run=run.median,
         # At most that much too long: an interval of two standard errors reaches down to it.
-        start_sd=max(_standard_error(compiled), floor, _waited(row) / 2),
+        start_sd=max(_standard_error(compiled), floor, row.waited / 2),
         run_sd=max(_standard_error(run), _RUN_FLOOR * run.median),
     )
 
 
 def _standard_error(sample: Sample) -> float:
     return _FROM_QUARTILES * (sample.high - sample.low) / math.sqrt(sample.rounds)
-
-
-def _waited(row: Row) -> float:
-    """Seconds of a compile on a CPU in which the process did not compute: others did, on a busy machine.
-
-    On other devices the host also waits for the device, and that is no error.
-    """
-    if row.device_kind != "cpu" or "compile_cpu" not in row.timed:
-        return 0.0
-    return max(row.timed["compile"].median - row.timed["compile_cpu"].median, 0.0)
 
 
 def _with_run_of(line: Line, same: Sequence[Line]) -> Line:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from pytest_jitperf.judge.envelope import apart
+from pytest_jitperf.judge.payback import payback
 from pytest_jitperf.metrics import METRICS
-from pytest_jitperf.report.guide import Advice, calls_until
+from pytest_jitperf.report.guide import Advice, calls_until, number_of_calls
 from pytest_jitperf.row import Row
 from pytest_jitperf.strategies import one_helper
 from pytest_jitperf.units import Unit, format_quantity
@@ -30,7 +33,7 @@ def nested_facts(advice: Advice) -> tuple[str, ...]:
     inner, outer, both = (advice.row(name) for name in ("inner", "outer", "both"))
     found = []
     if outer is not None and both is not None:
-        found += [_programs(outer, both), _tracing(outer, both)]
+        found += [_programs(outer, both), _tracing(outer, both), _pays_from(outer, both)]
     found.append(_each_helper(advice))
     if inner is not None:
         found.append(_dispatch(inner, advice.row("eager"), both or outer))
@@ -55,12 +58,17 @@ def _programs(outer: Row, both: Row) -> str:
     return f"both and outer are not the same optimised program{what}"
 
 
-def _tracing(outer: Row, both: Row) -> str:
-    """How much trace and lower time the jitted helpers save under an outer jit, in CPU time of the thread."""
+def _traced(row: Row) -> float | None:
+    """CPU seconds of the thread for trace and lower, or None where they were not measured."""
     phases = ("trace_cpu", "lower_cpu")
-    if not all(phase in row.timed for row in (outer, both) for phase in phases):
+    return sum(row.timed[phase].median for phase in phases) if row.timed.keys() >= set(phases) else None
+
+
+def _tracing(outer: Row, both: Row) -> str:
+    """How much trace and lower time the jitted helpers save under an outer jit."""
+    alone, nested = _traced(outer), _traced(both)
+    if alone is None or nested is None:
         return ""
-    alone, nested = (sum(row.timed[phase].median for phase in phases) for row in (outer, both))
     if not apart(alone, nested, _CPU_FLOOR * alone, _CPU_FLOOR * nested):
         return f"both and outer take as long to trace and lower ({_seconds(nested)} and {_seconds(alone)} of CPU time)"
     why = (
@@ -69,6 +77,25 @@ def _tracing(outer: Row, both: Row) -> str:
         else "the helpers are too small, or too seldom called with the same shapes, for their jit to save anything here"
     )
     return f"both takes {_seconds(nested)} of CPU time to trace and lower, outer {_seconds(alone)}: {why}"
+
+
+def _pays_from(outer: Row, both: Row) -> str:
+    """From how many uses a helper's jit saves anything under an outer jit."""
+    uses, alone, nested = both.uses, _traced(outer), _traced(both)
+    if uses is None or alone is None or nested is None:
+        return ""
+    shapes = "1 shape" if uses.programs == 1 else f"{uses.programs:,} shapes"
+    here = f"{number_of_calls(uses.calls)} of helpers with {shapes} while tracing"
+    found = payback(uses, alone, nested, _CPU_FLOOR)
+    if math.isinf(found.low):
+        return f"{here}: however often a helper is called, its jit saves nothing under an outer one here"
+    low = math.ceil(found.low)
+    if math.isinf(found.high):
+        since = f"{number_of_calls(low if math.isinf(found.first) else math.ceil(found.first))} or more"
+    else:
+        high = math.ceil(found.high)
+        since = number_of_calls(low) if low == high else f"{low:,} to {number_of_calls(high)}"
+    return f"{here}: under an outer jit a helper's own jit pays from {since} with the same shape on"
 
 
 def _each_helper(advice: Advice) -> str:

@@ -54,6 +54,18 @@ def test_a_jitted_helper_has_a_program_of_its_own(measured: Callable[..., Probed
     assert program.fingerprint == alone.fingerprint
 
 
+@pytest.mark.parametrize("strategy", ["eager", "inner"])
+def test_a_baseline_and_a_guide_are_worth_a_few_cold_calls(measured: Callable[..., Probed], strategy: str) -> None:
+    once = measured(g, X, strategy=strategy, inner=[f]).measurement
+    recorded = measured(g, X, strategy=strategy, inner=[f], record=True).measurement
+    guided = measured(g, X, strategy=strategy, inner=[f], guide=True).measurement
+
+    assert once.timed["compile"].rounds == once.timed["xla"].rounds == 1
+    assert 1 < recorded.timed["compile"].rounds == recorded.timed["xla"].rounds <= 5
+    assert 1 < guided.timed["compile"].rounds <= 5
+    assert (recorded.host, recorded.helpers.keys()) == (once.host, once.helpers.keys())
+
+
 def test_helpers_are_kept_apart_by_signature(measured: Callable[..., Probed]) -> None:
     def two(x: Any) -> Any:
         return f(x), f(x[:3]), f(x + 1)

@@ -58,9 +58,10 @@ def test_a_small_program_is_measured_whole(measured: Callable[..., Probed]) -> N
     )
 
 
-def test_a_baseline_is_worth_a_few_cold_samples(measured: Callable[..., Probed]) -> None:
+@pytest.mark.parametrize("why", ["record", "guide"])
+def test_a_baseline_and_a_guide_are_worth_a_few_cold_samples(measured: Callable[..., Probed], why: str) -> None:
     assert measured(f, X).measurement.timed["trace"].rounds == 1
-    recorded = measured(f, X, record=True).measurement
+    recorded = measured(f, X, **{why: True}).measurement
     assert 1 < recorded.timed["trace"].rounds <= 5
     assert recorded.timed["compile"].rounds == recorded.timed["xla_cpu"].rounds == recorded.timed["trace"].rounds
 

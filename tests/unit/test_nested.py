@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jitperf.measurement import Sample
+from pytest_jitperf.measurement import HelperUses, Sample
 from pytest_jitperf.report.grouping import groups
 from pytest_jitperf.report.guide import advise
 from pytest_jitperf.report.nested import nested_facts
@@ -72,6 +72,47 @@ def test_a_helper_that_is_not_worth_its_jit(facts: Callable[..., tuple[str, ...]
         "inner would be right where outer compiles long and the helpers are called many times with the same shapes; "
         "here outer compiles in 40 ms, inner in 190 ms",
     )
+
+
+@pytest.mark.parametrize(
+    ("uses", "both", "said"),
+    [
+        # 390 - 49 + 4 ms over 300 x 4 ms: 0.29 of a trace saved by each use.
+        pytest.param(
+            HelperUses(calls=300, programs=1, once=0.004, every=1.2),
+            BOTH,
+            "300 calls of helpers with 1 shape while tracing: under an outer jit a helper's own jit pays from 4 calls "
+            "with the same shape on",
+            id="called often",
+        ),
+        # 390 - 400 + 100 ms over 3 x 50 ms: each use saves 0.6 of a trace, 0.23 to 0.97 with its error.
+        pytest.param(
+            HelperUses(calls=3, programs=2, once=0.100, every=0.150),
+            {**BOTH, "trace": 0.370},
+            "3 calls of helpers with 2 shapes while tracing: under an outer jit a helper's own jit pays from 2 to 5 "
+            "calls with the same shape on",
+            id="called seldom",
+        ),
+        pytest.param(
+            HelperUses(calls=3, programs=1, once=0.020, every=0.060),
+            {**BOTH, "trace": 0.360},
+            "3 calls of helpers with 1 shape while tracing: under an outer jit a helper's own jit pays from 3 calls or "
+            "more with the same shape on",
+            id="perhaps never",
+        ),
+        pytest.param(
+            HelperUses(calls=1_000, programs=1, once=0.001, every=1.0),
+            {**BOTH, "trace": 0.6},
+            "1,000 calls of helpers with 1 shape while tracing: however often a helper is called, its jit saves "
+            "nothing under an outer one here",
+            id="never",
+        ),
+    ],
+)
+def test_from_how_many_uses_a_helper_pays_back_under_an_outer_jit(
+    facts: Callable[..., tuple[str, ...]], uses: HelperUses, both: dict[str, Any], said: str
+) -> None:
+    assert facts(outer=OUTER, both={**both, "uses": uses})[2] == said
 
 
 def test_trace_times_that_a_repeat_may_reach_are_alike(facts: Callable[..., tuple[str, ...]]) -> None:
