@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.report.counting import count_sentences
 from pytest_jitperf.report.grouping import Group, groups, one_line, place
 from pytest_jitperf.report.guide import advise, choice, recommendation
 from pytest_jitperf.report.sweep import cheapest_by_size, growth_lines, rows_by_strategy
@@ -21,22 +21,6 @@ __all__ = ["count_line", "heading", "table", "written_lines"]
 
 _WIDTH = 80
 _HEADERS = ("", "compile", "run", "launches")
-_WAYS = (
-    ("same program", "same program"),
-    ("race", "raced"),
-    ("counts", "by counts"),
-    ("stored times", "by stored times"),
-    ("limits", "by limits"),
-)
-# Why a row is not gated.
-_REASONS = (
-    (Outcome.REFERENCE, "reference"),
-    (Outcome.NEW, "without a baseline"),
-    (Outcome.INPUTS_CHANGED, "with changed inputs"),
-    (Outcome.ENVIRONMENT_CHANGED, "in a changed environment"),
-    (Outcome.INCONCLUSIVE, "inconclusive"),
-    (Outcome.NOT_GATED, "not gated"),
-)
 
 
 def heading(rows: Sequence[Row]) -> str:
@@ -141,53 +125,8 @@ def _is_twin(row: Row, other: Row) -> bool:
 
 
 def count_line(rows: Sequence[Row], unmeasured: int, update: bool) -> list[str]:
-    """The closing lines: how many were measured, how many gated and how, and why any was not.
-
-    Each row is gated or counted under the reason why not; those that failed are among them.
-
-    Args:
-        rows: All rows of the run.
-        unmeasured: Marked items that gave no row.
-        update: Whether the run records instead of gating.
-    """
-    absent = sum(row.outcome == Outcome.NO_DEVICE.value for row in rows)
-    measured = [row for row in rows if row.outcome != Outcome.NO_DEVICE.value]
-    parts = [f"{len(measured)} measured"]
-    if not update:
-        parts += _gated(measured)
-    failed = sum(row.failed for row in measured)
-    if failed:
-        parts.append(f"{failed} failed{' and not recorded' if update else ''}")
-    if absent:
-        parts.append(f"{absent} skipped (no such device)")
-    if unmeasured:
-        parts.append(f"{unmeasured} not measured (skipped or failed before)")
-    lines = _wrapped(", ".join(parts))
-    moved = sum(row.moved and not row.failed for row in measured)
-    if moved and not update:
-        moves = "program has" if moved == 1 else "programs have"
-        lines += _wrapped(
-            f"{moved} {moves} moved on since recorded and will be raced in every run; record with --jitperf-update"
-        )
-    compiles = sum(row.compiles for row in measured)
-    cut = dict.fromkeys(sentence for row in measured for sentence in row.cut)
-    if cut:
-        extra = "1 extra compilation" if compiles == 1 else f"{compiles} extra compilations"
-        lines += _wrapped(f"{extra}; cut for lack of time: {', '.join(cut)}")
-    return lines
-
-
-def _gated(measured: Sequence[Row]) -> list[str]:
-    reasons = {outcome.value for outcome, _ in _REASONS}
-    gated = [row for row in measured if row.gated_by and row.outcome not in reasons]
-    ways = [(sum(row.gated_by == way for row in gated), word) for way, word in _WAYS]
-    how = ", ".join(f"{count} {word}" for count, word in ways if count)
-    parts = [f"{len(gated)} gated{f' ({how})' if how else ''}"]
-    for outcome, text in _REASONS:
-        count = sum(row.outcome == outcome.value for row in measured)
-        if count or outcome is Outcome.NEW:
-            parts.append(f"{count} {text}")
-    return parts
+    """The closing lines: see ``count_sentences``."""
+    return [line for sentence in count_sentences(rows, unmeasured, update) for line in _wrapped(sentence)]
 
 
 def written_lines(written: Written, shown: Callable[[Path], str]) -> list[str]:
