@@ -31,6 +31,16 @@ class Group:
         """Whether the rows have to be told apart by device."""
         return len({row.device for row in self.rows}) > 1
 
+    def name_of(self, row: Row) -> str:
+        """What a row is called in a table: its strategy, the device where there are several, its size."""
+        return " ".join(filter(None, (row.strategy, row.device if self.several_devices else "", one_line(row.size))))
+
+    def notes_on(self, row: Row) -> list[str]:
+        """What stands beside the word of a row: what decided, whose program it shares, further sentences."""
+        twin = next((other for other in self.rows if _is_twin(row, other)), None)
+        shared = [f"same program as {twin.strategy}"] if twin is not None else []
+        return [*([row.note] if row.note else []), *shared, *row.notes]
+
 
 def groups(rows: Iterable[Row]) -> list[Group]:
     """Rows by device kind, test and measurement; what did not run for lack of a device comes last.
@@ -52,6 +62,11 @@ def place(row: Row) -> tuple[int, str, str]:
 def one_line(text: str) -> str:
     """Control characters of ids and messages escaped."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def _is_twin(row: Row, other: Row) -> bool:
+    same = row.optimised == other.optimised and row.device == other.device
+    return bool(row.optimised) and same and place(other)[:2] < place(row)[:2]
 
 
 def _key(row: Row) -> tuple[bool, str, str, str, str, float, str]:

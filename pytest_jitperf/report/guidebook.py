@@ -15,7 +15,7 @@ from pytest_jitperf.report.nested import nested_facts
 from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
 
-__all__ = ["HEADING", "Page", "markdown", "pages", "printed"]
+__all__ = ["HEADING", "Page", "markdown", "page", "pages", "printed"]
 
 HEADING = "jitperf guide: where to put the jit"
 
@@ -59,26 +59,26 @@ def pages(rows: Iterable[Row]) -> list[Page]:
     """
     found = [(group.title, advice) for group in groups(rows) for advice in advise(group)]
     found.sort(key=lambda each: -each[1].saving)
-    return [_page(title, advice) for title, advice in found]
+    return [page(title, advice) for title, advice in found]
 
 
 def printed(rows: Iterable[Row]) -> list[str]:
     """The guide in lines of at most 80 columns."""
     found = pages(rows)
     lines = _wrapped(_INTRODUCTION if found else _NOTHING)
-    for page in found:
-        lines += ["", page.title, *_wrapped(f"gain   {page.gain}", 2, 9)]
-        lines += _wrapped(f"guide  {page.choice}", 2, 9)
-        lines += _wrapped(page.recommendation, 9, 9)
+    for each in found:
+        lines += ["", each.title, *_wrapped(f"gain   {each.gain}", 2, 9)]
+        lines += _wrapped(f"guide  {each.choice}", 2, 9)
+        lines += _wrapped(each.recommendation, 9, 9)
         table = tabulate(
-            page.table,
-            headers=page.headers,
+            each.table,
+            headers=each.headers,
             tablefmt="plain",
-            colalign=("left", *["right"] * (len(page.headers) - 1)),
+            colalign=("left", *["right"] * (len(each.headers) - 1)),
             disable_numparse=True,
         )
         lines += [f"  {line}".rstrip() for line in table.splitlines()]
-        for fact in page.facts:
+        for fact in each.facts:
             lines += _wrapped(f"- {fact}", 2, 4)
     return lines
 
@@ -87,20 +87,26 @@ def markdown(rows: Iterable[Row]) -> str:
     """The guide as a Markdown document."""
     found = pages(rows)
     parts = ["# Where to put the jit", _INTRODUCTION if found else _NOTHING]
-    for page in found:
-        rule = ("---", *["---:"] * (len(page.headers) - 1))
+    for each in found:
+        rule = ("---", *["---:"] * (len(each.headers) - 1))
         parts += [
-            f"## {_code(page.title)}",
-            f"**{page.choice}**",
-            f"{page.recommendation}; to gain: {page.gain}",
-            "\n".join(map(_cells, (page.headers, rule, *page.table))),
+            f"## {_code(each.title)}",
+            f"**{each.choice}**",
+            f"{each.recommendation}; to gain: {each.gain}",
+            "\n".join(map(_cells, (each.headers, rule, *each.table))),
         ]
-        if page.facts:
-            parts.append("\n".join(f"- {fact}" for fact in page.facts))
+        if each.facts:
+            parts.append("\n".join(f"- {fact}" for fact in each.facts))
     return "\n\n".join(parts) + "\n"
 
 
-def _page(title: str, advice: Advice) -> Page:
+def page(title: str, advice: Advice) -> Page:
+    """The guide to one test on one device.
+
+    Args:
+        title: The test.
+        advice: Its strategies, compared.
+    """
     return Page(
         title=f"{title} on {advice.device}" if advice.device else title,
         gain=_gain(advice),

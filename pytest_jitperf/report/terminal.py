@@ -10,7 +10,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from pytest_jitperf.report.counting import count_sentences
-from pytest_jitperf.report.grouping import Group, groups, one_line, place
+from pytest_jitperf.report.grouping import Group, groups, one_line
 from pytest_jitperf.report.guide import advise, choice, recommendation
 from pytest_jitperf.report.sweep import cheapest_by_size, growth_lines, rows_by_strategy
 from pytest_jitperf.row import Row
@@ -104,24 +104,14 @@ def _wrapped(text: str, indent: str = "", first: str | None = None) -> list[str]
 
 
 def _cells(row: Row, group: Group) -> tuple[str, ...]:
-    notes = [row.note] if row.note else []
-    twin = next((other for other in group.rows if _is_twin(row, other)), None)
-    if twin is not None:
-        notes.append(f"same program as {twin.strategy}")
-    notes += row.notes
     return (
-        " ".join(filter(None, (row.strategy, row.device if group.several_devices else "", one_line(row.size)))),
+        group.name_of(row),
         format_quantity(row.compile, Unit.SECONDS),
         format_quantity(row.run, Unit.SECONDS),
         format_quantity(row.launches, Unit.COUNT),
         row.outcome,
-        one_line("; ".join(notes)),
+        one_line("; ".join(group.notes_on(row))),
     )
-
-
-def _is_twin(row: Row, other: Row) -> bool:
-    same = row.optimised == other.optimised and row.device == other.device
-    return bool(row.optimised) and same and place(other)[:2] < place(row)[:2]
 
 
 def count_line(rows: Sequence[Row], unmeasured: int, update: bool) -> list[str]:
