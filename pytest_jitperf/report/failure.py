@@ -8,9 +8,14 @@ from collections.abc import Sequence
 from pytest_jitperf.judge.outcome import ACCEPTABLE, Finding, Outcome, Verdict
 from pytest_jitperf.measurement import Measurement
 
-__all__ = ["accept_command", "failure_text"]
+__all__ = ["accept_command", "command_in", "failure_text", "unconfirmed"]
 
 _LINES_OF_WHY = 2
+_ACCEPT = "  accept it with   "
+_UNCONFIRMED = (
+    "not confirmed with fresh executables: the time for extra compiling was used up; "
+    "--jitperf-max-compile gives it more"
+)
 _SPECIAL = frozenset('"$`\\!')
 
 
@@ -59,16 +64,23 @@ def failure_text(
     if len(why) < len(verdict.why):
         lines.append(f"        ({len(verdict.why) - len(why)} more with -vv)")
     lines += [f"  rule  {rule}" for rule in dict.fromkeys(each.rule for each in failures if each.rule)]
-    if any(_unconfirmed(each) for each in failures):
-        lines.append(
-            "  note  not confirmed with fresh executables: the time for extra compiling was used up; "
-            "--jitperf-max-compile gives it more"
-        )
+    if doubt := unconfirmed(failures):
+        lines.append(f"  note  {doubt}")
     notes = (*measured.notes, *verdict.notes) if measured is not None else verdict.notes
     lines += [f"  note  {note}" for note in notes]
     if all(_can_be_accepted(each, measured) for each in failures):
-        lines.append(f"  accept it with   {accept_command(nodeid, options)}")
+        lines.append(f"{_ACCEPT}{accept_command(nodeid, options)}")
     return "\n".join(lines)
+
+
+def command_in(failure: str) -> str:
+    """The command in the text of a failure that accepts it; empty where recording anew does not put it right."""
+    return next((line.removeprefix(_ACCEPT) for line in failure.splitlines() if line.startswith(_ACCEPT)), "")
+
+
+def unconfirmed(findings: Sequence[Finding]) -> str:
+    """Says so where a race alone makes one of them fail; empty elsewhere. Compile times have their repeats within."""
+    return _UNCONFIRMED if any(map(_rests_on_one_race, findings)) else ""
 
 
 def _can_be_accepted(finding: Finding, measured: Measurement | None) -> bool:
@@ -78,7 +90,6 @@ def _can_be_accepted(finding: Finding, measured: Measurement | None) -> bool:
     return finding.outcome in ACCEPTABLE and (finding.outcome is not Outcome.NOT_GATED or stored)
 
 
-def _unconfirmed(finding: Finding) -> bool:
-    """Whether a race alone says so; compile times have their repeats within."""
+def _rests_on_one_race(finding: Finding) -> bool:
     raced = (finding.metric == "run" and finding.outcome is Outcome.REGRESSED) or finding.outcome is Outcome.NOT_FASTER
     return raced and finding.ratio is not None and not finding.ratio.confirmed

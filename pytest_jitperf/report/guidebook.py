@@ -11,6 +11,7 @@ from tabulate import tabulate
 from pytest_jitperf.judge.envelope import total
 from pytest_jitperf.report.grouping import groups
 from pytest_jitperf.report.guide import Advice, advise, choice, number_of_calls, recommendation
+from pytest_jitperf.report.markup import code
 from pytest_jitperf.report.nested import nested_facts
 from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
@@ -90,7 +91,7 @@ def markdown(rows: Iterable[Row]) -> str:
     for each in found:
         rule = ("---", *["---:"] * (len(each.headers) - 1))
         parts += [
-            f"## {_code(each.title)}",
+            f"## {code(each.title)}",
             f"**{each.choice}**",
             f"{each.recommendation}; to gain: {each.gain}",
             "\n".join(map(_cells, (each.headers, rule, *each.table))),
@@ -147,15 +148,6 @@ def _wrapped(text: str, first: int = 0, further: int = 0) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _code(text: str) -> str:
-    """A code span, whatever the text holds."""
-    fence = "`"
-    while fence in text:
-        fence += "`"
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}"
 
 
 def _cells(cells: tuple[str, ...]) -> str:
