@@ -14,10 +14,10 @@ __all__ = ["Group", "groups", "one_line", "place"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The strategies of one measurement on one kind of device.
+    """The strategies of one measurement on one kind of device, under one Python and jax.
 
     Attributes:
-        title: ``file::test``, with measurement and device kind where there are several.
+        title: ``file::test``, with measurement, device kind and versions where there are several.
         rows: In the order of ``place``, at least one.
         sweep: Title of the sweep that it is one size of; empty where it is none.
     """
@@ -43,13 +43,14 @@ class Group:
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """Rows by device kind, test and measurement; what did not run for lack of a device comes last.
+    """Rows by device kind, versions, test and measurement; what did not run for lack of a device comes last.
 
     Strategies stand in the order of the built-in ones, others after them by name, whatever order they ran in.
     """
     ordered = sorted(rows, key=lambda row: (*_key(row), *place(row)))
     many_kinds = len({row.device_kind for row in ordered if row.device_kind}) > 1
-    return [_group(tuple(found), many_kinds) for _, found in groupby(ordered, key=_key)]
+    many_hosts = len({_host(row) for row in ordered if _host(row)}) > 1
+    return [_group(tuple(found), many_kinds, many_hosts) for _, found in groupby(ordered, key=_key)]
 
 
 def place(row: Row) -> tuple[int, str, str]:
@@ -69,15 +70,21 @@ def _is_twin(row: Row, other: Row) -> bool:
     return bool(row.optimised) and same and place(other)[:2] < place(row)[:2]
 
 
-def _key(row: Row) -> tuple[bool, str, str, str, str, float, str]:
+def _host(row: Row) -> str:
+    """``Python 3.11, jax 0.10.2``: results of several are joined into one report."""
+    return f"Python {row.environment.python}, jax {row.environment.jax}" if row.environment is not None else ""
+
+
+def _key(row: Row) -> tuple[bool, str, str, str, str, str, float, str]:
     """Sizes of a sweep stand together, the smallest first."""
-    where = not row.device_kind, row.device_kind, row.file, row.test
+    where = not row.device_kind, row.device_kind, _host(row), row.file, row.test
     return *where, row.sweep or row.measurement, row.extent or 0.0, row.measurement
 
 
-def _group(rows: tuple[Row, ...], many_kinds: bool) -> Group:
+def _group(rows: tuple[Row, ...], many_kinds: bool, many_hosts: bool) -> Group:
     first = rows[0]
-    kind = f"  ({first.device_kind})" if many_kinds and first.device_kind else ""
+    where = ", ".join(filter(None, (first.device_kind if many_kinds else "", _host(first) if many_hosts else "")))
+    kind = f"  ({where})" if where else ""
 
     def title(measurement: str) -> str:
         name = f"{first.file}::{first.test}" + (f" / {measurement}" if measurement != "main" else "")
