@@ -6,7 +6,7 @@ pytest's own failures and usage errors.
 
 from __future__ import annotations
 
-__all__ = ["BaselineError", "JitperfError", "MeasurementError", "OptionError", "SpecError"]
+__all__ = ["BaselineError", "JitperfError", "MeasurementError", "OptionError", "ResultsError", "SpecError"]
 
 
 class JitperfError(Exception):
@@ -23,6 +23,10 @@ class OptionError(JitperfError):
 
 class BaselineError(JitperfError):
     """A baseline file cannot be read or written: repair, restore or update it."""
+
+
+class ResultsError(JitperfError):
+    """A results file cannot be read, joined or stored from: make it again, or give another."""
 
 
 class MeasurementError(JitperfError):

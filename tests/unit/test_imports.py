@@ -17,7 +17,7 @@ PACKAGE = Path(pytest_jitperf.__file__).parent
 
 # What each part may import of the others; a part is a folder, or "plan" for the modules on top of none.
 LEVELS = (
-    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks"},
+    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext"},
     {"quantity", "units", "devices"},
     {"metrics", "optionvalues", "pullrequest"},
     {"strategies", "settings"},
@@ -28,9 +28,9 @@ LEVELS = (
     {"gathering"},
     {"trial"},
     {"row", "fixture"},
-    {"session"},
+    {"session", "results", "resultsfile"},
     {"report"},
-    {"failures", "run", "markers", "collected"},
+    {"failures", "run", "markers", "collected", "joining"},
     {"items", "judging", "controller"},
     {"plugin", "commands"},
     {"cli"},
