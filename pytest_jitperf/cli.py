@@ -18,7 +18,7 @@ from pytest_jitperf.errors import JitperfError
 
 __all__ = ["main"]
 
-_COMMANDS = ("show", "prune")
+_COMMANDS = ("show", "prune", "merge", "update", "schema")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,7 +20,7 @@ class Controller:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._guide_line = ""
+        self._output_lines: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes the reports of marked items."""
@@ -44,24 +44,34 @@ class Controller:
             self._run.gather().add_collected(files)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Writes the baselines before the summary is printed; also after ``-x`` and Ctrl-C."""
+        """Writes baselines and reports before the summary is printed; also after ``-x`` and Ctrl-C."""
         run, settings = self._run, self._run.settings
-        if run.gathered is None or settings.mode == "disable" or session.config.getoption("collectonly"):
+        if settings.mode == "disable" or session.config.getoption("collectonly"):
             return
-        run.written = run.gathered.write(
-            stored_times=settings.stored_times,
-            prune=settings.prune,
-            update_entries=settings.mode == "update",
-            beside_tests=not settings.baseline_dir,
-        )
-        if settings.guide_file and run.gathered.anything:
-            self._guide_line = _write_guide(run)
-        failed = run.written.errors or self._guide_line.startswith("ERROR")
+        failed = False
+        if run.gathered is not None:
+            run.written = run.gathered.write(
+                stored_times=settings.stored_times,
+                prune=settings.prune,
+                update_entries=settings.mode == "update",
+                beside_tests=not settings.baseline_dir,
+            )
+            failed = bool(run.written.errors)
+        if settings.files:
+            from pytest_jitperf.outputs import write_outputs
+
+            self._output_lines = write_outputs(run)
+            failed = failed or any(line.startswith("ERROR") for line in self._output_lines)
         if failed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Prints the table and the closing lines; nothing where there is no marked item."""
+        """Prints the table and the closing lines, and where reports are; no table where there is no marked item."""
+        self._print_table(terminalreporter)
+        for line in self._output_lines:
+            terminalreporter.write_line(line)
+
+    def _print_table(self, terminalreporter: pytest.TerminalReporter) -> None:
         run = self._run
         if run.gathered is None or not run.gathered.anything or run.settings.mode == "disable":
             return
@@ -82,19 +92,3 @@ class Controller:
             terminalreporter.write_sep("=", guidebook.HEADING)
             for line in guidebook.printed(rows):
                 terminalreporter.write_line(line)
-        if self._guide_line:
-            terminalreporter.write_line(self._guide_line)
-
-
-def _write_guide(run: Run) -> str:
-    """Writes the guide of a run; what is to be said of it."""
-    from pytest_jitperf.baseline import atomic
-    from pytest_jitperf.report import guidebook
-
-    assert run.gathered is not None
-    path = run.guide_path
-    try:
-        atomic.write(atomic.real_path(path), guidebook.markdown(run.gathered.rows).encode("utf-8"))
-    except OSError as error:
-        return f"ERROR the guide could not be written: {run.shown(path)}: {error.strerror}"
-    return f"guide written to {run.shown(path)}"

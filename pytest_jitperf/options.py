@@ -144,6 +144,7 @@ def settings_from(
         baseline_dir=value("jitperf_baseline_dir", ""),
         guide=value("jitperf_guide", False),
         guide_file=value("jitperf_guide_file", ""),
+        json=value("jitperf_json", ""),
     )
 
 
@@ -271,5 +272,12 @@ OPTIONS = (
         metavar="PATH",
         read=str,
         help="Write the guide to this file, as Markdown",
+    ),
+    Option(
+        flag="--jitperf-json",
+        kind="text",
+        metavar="PATH",
+        read=str,
+        help="Write the results to this file, for other programs, jitperf merge and jitperf update",
     ),
 )

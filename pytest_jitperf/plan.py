@@ -89,6 +89,7 @@ class Plan:
         max_race_seconds: Longest that one race may take.
         max_compile_seconds: Longest that may be spent on compiling beyond the first compile.
         mode: ``"gate"``, ``"update"`` or ``"disable"``.
+        record: Whether what an update would store is kept: for the baseline, or for a results file.
         guide: Whether the guide is wanted, and so what it alone needs.
         strict: Whether what could not be gated fails.
         stored_times: Whether stored times may serve where nothing can be raced.
@@ -115,6 +116,7 @@ class Plan:
     max_race_seconds: float
     max_compile_seconds: float
     mode: Literal["gate", "update", "disable"]
+    record: bool = False
     guide: bool = False
     strict: bool
     stored_times: bool
@@ -188,6 +190,7 @@ def make_plan(
         max_race_seconds=settings.max_race_seconds,
         max_compile_seconds=settings.max_compile_seconds,
         mode=settings.mode,
+        record=settings.mode == "update" or bool(settings.json),
         guide=settings.guide or bool(settings.guide_file),
         strict=settings.strict,
         stored_times=settings.stored_times,

@@ -18,7 +18,6 @@ from pytest_jitperf.options import add_options, settings_from
 # Imported with the plugin on purpose: it takes the clocks before a test can freeze them.
 from pytest_jitperf.probe import clock as clock
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, Run, case_of
-from pytest_jitperf.wording import show
 
 if TYPE_CHECKING:
     from pytest_jitperf.fixture import Jitperf
@@ -49,13 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if not worker:
         from pytest_jitperf.controller import Controller
 
-        if settings.guide_file and settings.mode != "disable":
-            from pytest_jitperf.baseline.atomic import why_not_writable
+        if settings.files and settings.mode != "disable":
+            from pytest_jitperf.outputs import complaint
 
-            why_not = why_not_writable(run.guide_path)
+            why_not = complaint(run, config.getoption)
             if why_not:
-                name = "--jitperf-guide-file" if config.getoption("jitperf_guide_file") else "ini jitperf_guide_file"
-                raise pytest.UsageError(f"jitperf: {name}={show(settings.guide_file)}: {why_not}")
+                raise pytest.UsageError(f"jitperf: {why_not}")
         config.pluginmanager.register(Controller(run), "jitperf_controller")
 
 

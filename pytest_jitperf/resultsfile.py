@@ -72,7 +72,7 @@ class Document:
 def dump(results: Results) -> bytes:
     """Writes results in their one form: UTF-8, LF, a final newline; numbers that are not JSON become null."""
     programs = {name: content for row in results.rows for name, content in row.programs.items()}
-    measurements = [_without_programs(_plain(row.to_json())) for row in results.rows]
+    measurements = [_measurement(row) for row in results.rows]
     unmeasured = [msgspec.to_builtins(each) for each in results.unmeasured]
     lines = [
         f'{{"format": {_line(FORMAT)},',
@@ -197,8 +197,13 @@ def _named(entry: Entry) -> Iterator[str]:
             yield program.artifact
 
 
-def _without_programs(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != "programs"}
+def _measurement(row: Row) -> dict[str, Any]:
+    """A row as it is written: programs stand elsewhere, and what is no number was not measured."""
+    made: dict[str, Any] = _plain(row.to_json())
+    del made["programs"]
+    made["metrics"] = {name: value for name, value in made["metrics"].items() if value is not None}
+    made["timed"] = {name: sample for name, sample in made["timed"].items() if None not in sample.values()}
+    return made
 
 
 def _plain(value: Any) -> Any:

@@ -74,11 +74,6 @@ class Run:
         directory = Path(self.settings.baseline_dir) if self.settings.baseline_dir else None
         return baseline_path(item.path, directory, self.rootdir)
 
-    @property
-    def guide_path(self) -> Path:
-        """Where the guide is written, as one would type it where pytest was started."""
-        return self.invocation_dir / self.settings.guide_file
-
     def shown(self, path: Path) -> str:
         """A path as one would type it where pytest was started."""
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.baseline.store import Key, orphans, read
 from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
@@ -15,7 +16,7 @@ from pytest_jitperf.judge.outcome import ACCEPTABLE, Effect
 from pytest_jitperf.row import Row
 from pytest_jitperf.status import Status, status_of
 
-__all__ = ["ATTRIBUTE", "Gathered", "Written"]
+__all__ = ["ATTRIBUTE", "Gathered", "Written", "entries_of"]
 
 ATTRIBUTE = "jitperf"
 """Name under which rows travel on a report."""
@@ -194,13 +195,7 @@ class Gathered:
         stored_times: bool,
         prune: bool,
     ) -> None:
-        entries, files = {}, {}
-        for row in sorted(rows, key=_device_index, reverse=True):
-            # Devices of one kind share an entry; sorted this way, the lowest index has the last word.
-            entry, programs = row.to_store()
-            if entry is not None:
-                entries[row.key] = entry
-                files.update(programs)
+        entries, files = entries_of(rows)
         gone: tuple[Key, ...] = ()
         if path.exists() and collected is not None:
             gone = tuple(key for key in orphans(read(path), collected) if key not in entries)
@@ -208,6 +203,19 @@ class Gathered:
             written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))
         if gone and not prune:
             written.orphans[path] = gone
+
+
+def entries_of(rows: Iterable[Row]) -> tuple[dict[Key, Entry], dict[str, bytes]]:
+    """What an update stores of the rows of one test file: entries by key, and the programs they name by file name."""
+    entries: dict[Key, Entry] = {}
+    files: dict[str, bytes] = {}
+    for row in sorted(rows, key=_device_index, reverse=True):
+        # Devices of one kind share an entry; sorted this way, the lowest index has the last word.
+        entry, programs = row.to_store()
+        if entry is not None:
+            entries[row.key] = entry
+            files.update(programs)
+    return entries, files
 
 
 def _place(row: Row) -> tuple[Key, str]:

@@ -47,6 +47,7 @@ class Settings:
         baseline_dir: Where baselines are kept; empty for beside the tests.
         guide: Whether the guide to all tests is printed.
         guide_file: Where the guide is written as Markdown, relative to where pytest was started; empty for nowhere.
+        json: Where the results are written, likewise.
     """
 
     mode: Literal["gate", "update", "disable"] = "gate"
@@ -64,3 +65,9 @@ class Settings:
     baseline_dir: str = ""
     guide: bool = False
     guide_file: str = ""
+    json: str = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of the files that are written at the end."""
+        return tuple(filter(None, (self.guide_file, self.json)))

@@ -14,7 +14,7 @@ from pytest_jitperf.baseline import programs
 from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.baseline.model import Entry, entry_from_measurement
 from pytest_jitperf.baseline.store import Key
-from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.errors import BaselineError, MeasurementError
 from pytest_jitperf.gathering import Gathering
 from pytest_jitperf.judge.differences import written_constants
 from pytest_jitperf.judge.growth import Growth, fit_growth, growth_finding
@@ -154,7 +154,7 @@ class Trial:
             compiled=_compiled(probed),
             place=_place(asked),
             moved=any(not each.same and not each.cannot for each in compared),
-            recorded=entry_from_measurement(measured) if plan.mode == "update" else None,
+            recorded=_recorded(measured, plan),
         )
 
     def swept(self, sizes: Sequence[Tried]) -> Tried:
@@ -221,6 +221,18 @@ class Trial:
             record=plan.mode == "update",
             guide=plan.guide,
         )
+
+
+def _recorded(measured: Measurement, plan: Plan) -> tuple[Entry, dict[str, bytes]] | None:
+    """What an update would store; a run that only compares does not fail over a number that could not be stored."""
+    if not plan.record:
+        return None
+    try:
+        return entry_from_measurement(measured)
+    except BaselineError:
+        if plan.mode == "update":
+            raise
+        return None
 
 
 def _place(asked: Asked) -> Place | None:

@@ -17,7 +17,7 @@ PACKAGE = Path(pytest_jitperf.__file__).parent
 
 # What each part may import of the others; a part is a folder, or "plan" for the modules on top of none.
 LEVELS = (
-    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext"},
+    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext", "git"},
     {"quantity", "units", "devices"},
     {"metrics", "optionvalues", "pullrequest"},
     {"strategies", "settings"},
@@ -28,10 +28,10 @@ LEVELS = (
     {"gathering"},
     {"trial"},
     {"row", "fixture"},
-    {"session", "results", "resultsfile"},
+    {"session", "results", "resultsfile", "schemas", "recording"},
     {"report"},
     {"failures", "run", "markers", "collected", "joining"},
-    {"items", "judging", "controller"},
+    {"items", "judging", "controller", "outputs"},
     {"plugin", "commands"},
     {"cli"},
 )
