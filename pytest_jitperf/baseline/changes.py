@@ -1,16 +1,73 @@
-"""What differs between two entries, in lines for people: printed for each entry that an update writes."""
+"""What differs between two entries: in lines for people, and as numbers for those who compare them.
+
+An update prints the lines for each entry that it writes; the ``jitperf`` command adds what the numbers say.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from pytest_jitperf.baseline.helpers import match_helpers
+from pytest_jitperf.baseline.merge import same_count
 from pytest_jitperf.baseline.model import Entry, StoredProgram
-from pytest_jitperf.measurement import Sample
+from pytest_jitperf.measurement import Environment, Sample
 from pytest_jitperf.metrics import METRICS
-from pytest_jitperf.units import Unit, format_change, format_quantity
+from pytest_jitperf.units import Tolerance, Unit, format_change, format_quantity
 
-__all__ = ["changes"]
+__all__ = ["Difference", "changes", "differences"]
+
+Kind = Literal["inputs", "program", "stored", "number", "environment", "machine"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One thing in which two entries differ.
+
+    Attributes:
+        kind: What it is about; ``"program"`` where another program runs, ``"stored"`` where only what is kept differs.
+        text: The line for people: ``run 301 us -> 367 us``.
+        name: Of the metric, or of the part of the environment; empty for the others.
+        where: Which of several numbers of that name it is: a helper, or the Python and jax that counted; else empty.
+        old: The number before, in the metric's unit, or None where there was none.
+        new: The number after.
+        unit: Of both numbers.
+        moved: Whether the number is another one, and not only the same one measured again: always for what never
+            varies; for a timing where the quartiles are apart and the change is beyond what the gate lets pass.
+        before: The text before, for the environment.
+        after: The text after.
+    """
+
+    kind: Kind
+    text: str
+    name: str = ""
+    where: str = ""
+    old: float | None = None
+    new: float | None = None
+    unit: Unit = Unit.COUNT
+    moved: bool = False
+    before: str = ""
+    after: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """New over old, or None where there is no such number."""
+        return self.new / self.old if self.old and self.new is not None else None
+
+    @property
+    def size(self) -> float:
+        """How far the number moved, up or down: ``|log(new / old)|``, 0 where it did not.
+
+        What the gate lets pass in any case is added to both sides, so that 8 B after none are not infinitely many. A
+        number that came or went has no size.
+        """
+        if not self.moved or self.old is None or self.new is None:
+            return 0.0
+        floor = _tolerance(self.name).absolute or (1.0 if self.unit is Unit.COUNT else 0.0)
+        before, after = self.old + floor, self.new + floor
+        return abs(math.log(after / before)) if before > 0 and after > 0 else math.inf
 
 
 def changes(old: Entry | None, new: Entry) -> tuple[str, ...]:
@@ -26,84 +83,142 @@ def changes(old: Entry | None, new: Entry) -> tuple[str, ...]:
         return ("new",)
     if old == new:
         return ()
-    lines: list[str] = []
+    return tuple(each.text for each in differences(old, new)) or ("spread of the timings only",)
+
+
+def differences(old: Entry, new: Entry) -> tuple[Difference, ...]:
+    """What differs but for the spread of timings, in the order of the lines."""
+    found: list[Difference] = []
     if old.inputs != new.inputs:
-        lines.append(f"inputs {old.inputs or 'none'} -> {new.inputs or 'none'}")
-    lines += _program("program", old.program, new.program)
+        found.append(Difference(kind="inputs", text=f"inputs {old.inputs or 'none'} -> {new.inputs or 'none'}"))
+    found += _program("program", "", old.program, new.program)
     matched = match_helpers(new.helpers, old.helpers)
     for name in sorted(new.helpers):
         before = matched.get(name, name)
         if before != name:
-            lines.append(f"helper {before} -> {name}")
-        lines += _program(f"helper {name}", old.helpers.get(before), new.helpers[name])
+            found.append(Difference(kind="stored", text=f"helper {before} -> {name}"))
+        found += _program(f"helper {name}", name, old.helpers.get(before), new.helpers[name])
     for name in sorted(old.helpers.keys() - matched.values()):
-        lines += _program(f"helper {name}", old.helpers[name], None)
-    lines += _numbers(_medians(old.timed), _medians(new.timed), dict.fromkeys({*old.timed, *new.timed}, Unit.SECONDS))
-    lines += _numbers(old.exact, new.exact, {})
-    for name, relative in sorted(new.relative.items()):
-        if name in old.relative and old.relative[name] != relative:
-            lines.append(f"{name} {old.relative[name]:g} -> {relative:g} reference traces")
-    lines += _host(old.host, new.host)
-    lines += [
-        f"{key} {before or 'none'} -> {after or 'none'}"
-        for key, before, after in old.environment.differences(new.environment)
-    ]
-    if old.environment.machine != new.environment.machine:
-        lines.append(f"machine {old.environment.machine or 'unknown'} -> {new.environment.machine or 'unknown'}")
-    return tuple(lines) or ("spread of the timings only",)
+        found += _program(f"helper {name}", name, old.helpers[name], None)
+    found += _timings(old.timed, new.timed)
+    found += _numbers(old.exact, new.exact)
+    found += _relative(old.relative, new.relative)
+    found += _host(old.host, new.host)
+    found += _environment(old.environment, new.environment)
+    return tuple(found)
 
 
-def _program(name: str, old: StoredProgram | None, new: StoredProgram | None) -> Iterator[str]:
+def _program(name: str, where: str, old: StoredProgram | None, new: StoredProgram | None) -> Iterator[Difference]:
     if old == new:
         return
     if old is None:
-        yield f"{name} added"
+        yield Difference(kind="program", text=f"{name} added")
     elif new is None:
-        yield f"{name} removed"
+        yield Difference(kind="program", text=f"{name} removed")
     else:
         if old.fingerprint_version != new.fingerprint_version:
             versions = f"version {old.fingerprint_version} -> {new.fingerprint_version}"
-            yield f"{name}: fingerprint taken by other rules ({versions})"
+            yield Difference(kind="stored", text=f"{name}: fingerprint taken by other rules ({versions})")
         elif old.fingerprint != new.fingerprint:
-            yield f"{name} changed"
+            yield Difference(kind="program", text=f"{name} changed")
         if old.inputs != new.inputs:
-            yield f"{name}: inputs {old.inputs or 'as called'} -> {new.inputs or 'as called'}"
+            text = f"{name}: inputs {old.inputs or 'as called'} -> {new.inputs or 'as called'}"
+            yield Difference(kind="inputs", text=text)
         if new.artifact is None and old.artifact is not None:
-            yield f"{name}: no longer stored ({new.no_artifact or 'no artifact'})"
+            text = f"{name}: no longer stored ({new.no_artifact or 'no artifact'})"
+            yield Difference(kind="stored", text=text)
         elif old.artifact != new.artifact and old.fingerprint == new.fingerprint:
-            yield f"{name}: stored again"
-        for line in _numbers(old.exact, new.exact, {}):
-            yield f"{name}: {line}"
+            yield Difference(kind="stored", text=f"{name}: stored again")
+        yield from _numbers(old.exact, new.exact, where, before=f"{name}: ")
 
 
-def _host(old: Mapping[str, Mapping[str, int]], new: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _host(old: Mapping[str, Mapping[str, int]], new: Mapping[str, Mapping[str, int]]) -> Iterator[Difference]:
     for key in sorted({*old, *new}):
         if key not in old:
-            yield f"host {key} added"
+            yield Difference(kind="stored", text=f"host {key} added")
         elif key not in new:
-            yield f"host {key} removed"
+            yield Difference(kind="stored", text=f"host {key} removed")
         else:
-            for line in _numbers(old[key], new[key], {}):
-                yield f"{line} ({key})"
+            yield from _numbers(old[key], new[key], key, after=f" ({key})")
 
 
-def _numbers(old: Mapping[str, float], new: Mapping[str, float], units: Mapping[str, Unit]) -> Iterator[str]:
-    """One line for each number that differs, in the order in which metrics are shown, then others by name."""
-    order = {name: place for place, name in enumerate(METRICS)}
-    for name in sorted({*old, *new}, key=lambda name: (order.get(name, len(order)), name)):
+def _environment(old: Environment, new: Environment) -> Iterator[Difference]:
+    for key, before, after in old.differences(new):
+        text = f"{key} {before or 'none'} -> {after or 'none'}"
+        yield Difference(kind="environment", text=text, name=key, before=before, after=after)
+    if old.machine != new.machine:
+        text = f"machine {old.machine or 'unknown'} -> {new.machine or 'unknown'}"
+        yield Difference(kind="machine", text=text, name="machine", before=old.machine, after=new.machine)
+
+
+def _timings(old: Mapping[str, Sample], new: Mapping[str, Sample]) -> Iterator[Difference]:
+    for name in _in_order({*old, *new}):
         before, after = old.get(name), new.get(name)
-        if before == after:
-            continue
-        unit = units.get(name) or (METRICS[name].unit if name in METRICS else Unit.COUNT)
-        if before is None or after is None:
-            yield f"{name} {_shown(before, unit)} -> {_shown(after, unit)}"
-        else:
-            yield f"{name} {format_change(before, after, unit)}"
+        a, b = before and before.median, after and after.median
+        if a != b:
+            moved = before is None or after is None or _moved(_tolerance(name), before, after)
+            yield _number(name, Unit.SECONDS, a, b, moved)
+
+
+def _moved(tolerance: Tolerance, old: Sample, new: Sample) -> bool:
+    apart = new.low > old.high or new.high < old.low
+    small, large = sorted((old.median, new.median))
+    return apart and not tolerance.allows(small, large)
+
+
+def _relative(old: Mapping[str, float], new: Mapping[str, float]) -> Iterator[Difference]:
+    for name, after in sorted(new.items()):
+        before = old.get(name)
+        if before is not None and before != after:
+            text = f"{name} {before:g} -> {after:g} reference traces"
+            yield Difference(
+                kind="number", text=text, name=name, where="reference traces", old=before, new=after, unit=Unit.FACTOR
+            )
+
+
+def _numbers(
+    old: Mapping[str, float], new: Mapping[str, float], where: str = "", *, before: str = "", after: str = ""
+) -> Iterator[Difference]:
+    """One for each number that differs, in the order in which metrics are shown, then others by name."""
+    for name in _in_order({*old, *new}):
+        a, b = old.get(name), new.get(name)
+        if a != b:
+            moved = a is None or b is None or not same_count(name, a, b)
+            unit = METRICS[name].unit if name in METRICS else Unit.COUNT
+            yield _number(name, unit, a, b, moved, where, before, after)
+
+
+def _number(
+    name: str,
+    unit: Unit,
+    old: float | None,
+    new: float | None,
+    moved: bool,
+    where: str = "",
+    before: str = "",
+    after: str = "",
+) -> Difference:
+    if old is None or new is None:
+        text = f"{name} {_shown(old, unit)} -> {_shown(new, unit)}"
+    else:
+        text = f"{name} {format_change(old, new, unit)}"
+    return Difference(
+        kind="number", text=f"{before}{text}{after}", name=name, where=where, old=old, new=new, unit=unit, moved=moved
+    )
+
+
+def _in_order(names: set[str]) -> list[str]:
+    order = {name: place for place, name in enumerate(METRICS)}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def _tolerance(name: str) -> Tolerance:
+    """What the gate lets pass by default; for parts of compiling what it lets pass of the whole."""
+    metric = METRICS.get(name.removesuffix("_cpu"))
+    if metric is not None and metric.kind == "timed" and metric.default is None:
+        metric = METRICS["compile"]
+    return metric.default if metric is not None and metric.default is not None else Tolerance()
 
 
 def _shown(value: float | None, unit: Unit) -> str:
     return "none" if value is None else format_quantity(value, unit)
-
-
-def _medians(timed: Mapping[str, Sample]) -> Mapping[str, float]:
-    return {name: each.median for name, each in timed.items()}

@@ -15,7 +15,7 @@ from pytest_jitperf.baseline.inputs import leaves_of, program_inputs, read_leave
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.measurement import Sample
 
-__all__ = ["merge_entry"]
+__all__ = ["merge_entry", "same_count"]
 
 # A CI matrix records the same entry with several of these; what they change is kept apart, under ``Entry.host``.
 _VERSIONS = frozenset({"python", "jax", "jaxlib", "platform_version"})
@@ -78,6 +78,12 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
         # The machine's name is not compared, but it goes with the timings.
         merged = replace(merged, timed=new.timed, relative=new.relative, environment=new.environment)
     return old if merged == old else merged
+
+
+def same_count(name: str, old: float, new: float) -> bool:
+    """Whether two numbers of a metric that never varies are the same, but for the few calls by which some do."""
+    slack = max(_VARYING_SHARE * old, _VARYING_CALLS) if name in _VARYING_COUNTS else 0
+    return abs(new - old) <= slack
 
 
 def _trace_moved(old: Entry, new: Entry) -> bool:
@@ -149,11 +155,7 @@ def _same_counts(old: Entry, new: Entry) -> bool:
 def _counts_agree(old: Mapping[str, int], new: Mapping[str, int]) -> bool:
     if old.keys() != new.keys():
         return False
-    for name, before in old.items():
-        slack = max(_VARYING_SHARE * before, _VARYING_CALLS) if name in _VARYING_COUNTS else 0
-        if abs(new[name] - before) > slack:
-            return False
-    return True
+    return all(same_count(name, before, new[name]) for name, before in old.items())
 
 
 def _with_artifact(old: StoredProgram, new: StoredProgram) -> StoredProgram:
