@@ -21,9 +21,11 @@ import scipy.stats  # noqa: F401  (imported to be kept)
 
 import pytest_jitperf.items
 import pytest_jitperf.judging
+import pytest_jitperf.outputs
 import pytest_jitperf.probe.compare
 import pytest_jitperf.report.guidebook
-import pytest_jitperf.report.terminal  # noqa: F401  (imported to be kept)
+import pytest_jitperf.report.terminal
+import pytest_jitperf.resultsfile  # noqa: F401  (imported to be kept)
 
 # How the names of the variables begin by which a pipeline, and a pull request in it, can be told.
 PIPELINE_VARIABLES = ("BITBUCKET_", "BUILD", "CHANGE_", "CI", "GITHUB_", "GITLAB_", "SYSTEM_", "TRAVIS")
