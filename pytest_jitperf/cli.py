@@ -1,7 +1,8 @@
 """The ``jitperf`` command.
 
 Exit codes: 0 where it did what was asked, 1 where an entry or a file cannot be used and the rest was shown, 2 where the
-command line is wrong or nothing could be done.
+command line is wrong or nothing could be done, 130 where it was interrupted. ``diff`` alone ends as that of the shell
+does, with 1 where there are differences.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pytest_jitperf.errors import JitperfError
 
 __all__ = ["main"]
 
-_COMMANDS = ("show", "prune", "merge", "update", "schema")
+_COMMANDS = ("show", "diff", "history", "prune", "merge", "update", "schema")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,13 +36,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    given = _parser().parse_args(arguments)
+    given_arguments = sys.argv[1:] if arguments is None else list(arguments)
+    given = _parser().parse_args(given_arguments)
+    # The parser drops the sign that what follows are paths, which matters where something else may stand before them.
+    given.behind = given_arguments[given_arguments.index("--") + 1 :] if "--" in given_arguments else []
     try:
         code: int = given.run(given)
         sys.stdout.flush()
     except JitperfError as error:
         complain(str(error))
         return 2
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # The reader has seen enough. Python flushes once more at its end, which must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -55,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in _COMMANDS:
         module = import_module(f"pytest_jitperf.commands.{name}")
-        command = commands.add_parser(name, help=module.HELP)
+        command = commands.add_parser(name, help=module.HELP, description=f"{module.HELP[0].upper()}{module.HELP[1:]}.")
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     return parser

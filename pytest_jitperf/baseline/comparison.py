@@ -29,14 +29,23 @@ class Snapshot:
     Attributes:
         name: As the user gave it, ``"HEAD~20"``.
         entries: All that can be used.
-        wrong: Why others cannot, a sentence each.
-        left_out: Where those stand; nothing is said of them.
+        unusable: Why others cannot be, by place; nothing is said of them otherwise.
+        unreadable: Why whole files cannot be, likewise.
     """
 
     name: str
     entries: Mapping[Place, Entry] = field(default_factory=dict)
-    wrong: tuple[str, ...] = ()
-    left_out: frozenset[Place] = frozenset()
+    unusable: Mapping[Place, str] = field(default_factory=dict)
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Why something is left out, a sentence each."""
+        return (*self.unreadable.values(), *self.unusable.values())
+
+    def silent_on(self, place: Place) -> bool:
+        """Whether it cannot be said what stands at a place."""
+        return place in self.unusable or place.file in self.unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,26 +78,27 @@ class EntryChange:
         return max((each.size for each in self.differences), default=0.0)
 
 
-def take(name: str, baselines: Mapping[str, Baseline], wrong: Sequence[str] = ()) -> Snapshot:
+def take(name: str, baselines: Mapping[str, Baseline | Unusable]) -> Snapshot:
     """Takes the entries of baseline files.
 
     Args:
         name: Of the side.
         baselines: By the name of the file that both sides share.
-        wrong: Why files could not be read.
     """
     entries: dict[Place, Entry] = {}
-    reasons = list(wrong)
-    left_out = set()
+    unusable: dict[Place, str] = {}
+    unreadable: dict[str, str] = {}
     for file, baseline in sorted(baselines.items()):
+        if isinstance(baseline, Unusable):
+            unreadable[file] = baseline.reason
+            continue
         for key in baseline.keys:
             found = baseline.entry(*key.parts)
             if isinstance(found, Entry):
                 entries[Place(file, key)] = found
             elif isinstance(found, Unusable):
-                reasons.append(found.reason)
-                left_out.add(Place(file, key))
-    return Snapshot(name=name, entries=entries, wrong=tuple(reasons), left_out=frozenset(left_out))
+                unusable[Place(file, key)] = found.reason
+    return Snapshot(name=name, entries=entries, unusable=unusable, unreadable=unreadable)
 
 
 def compare(old: Snapshot, new: Snapshot) -> tuple[EntryChange, ...]:
@@ -99,7 +109,9 @@ def compare(old: Snapshot, new: Snapshot) -> tuple[EntryChange, ...]:
         numbers, then what differs otherwise, came and went.
     """
     found = []
-    for place in sorted({*old.entries, *new.entries} - old.left_out - new.left_out):
+    for place in sorted({*old.entries, *new.entries}):
+        if old.silent_on(place) or new.silent_on(place):
+            continue
         before, after = old.entries.get(place), new.entries.get(place)
         if before is None:
             found.append(EntryChange(place=place, state="added"))

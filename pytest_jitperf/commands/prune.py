@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pytest_jitperf.baseline.programs import prune
+from pytest_jitperf.baseline.programs import prune, unreferenced
+from pytest_jitperf.commands.output import add_output, print_fields, print_json, style_for
 from pytest_jitperf.commands.shared import baseline_files, baseline_folders, complain, listed_paths
 from pytest_jitperf.errors import BaselineError
 
@@ -18,6 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of this command."""
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="baseline files, or folders to look in (default: .)"
+    )
+    parser.add_argument("-n", "--dry-run", action="store_true", help="say what would be removed, and remove nothing")
+    add_output(
+        parser,
+        lines="folder and name of each program that is removed.",
+        exit_codes="0; 1 where nothing was removed in a folder because a file in it cannot be read; 2 where there is\n"
+        "no folder of baselines.",
     )
 
 
@@ -34,15 +42,24 @@ def run(given: argparse.Namespace) -> int:
     )
     if not folders:
         raise BaselineError(f"no baseline in {listed_paths(paths)}, so there is nothing to prune")
-    code = 0
+    style, wrong = style_for(given), []
+    done: dict[str, tuple[str, ...]] = {}
     for folder in folders:
         try:
-            removed = prune(folder)
+            done[folder.as_posix()] = unreferenced(folder) if given.dry_run else prune(folder)
         except BaselineError as error:
-            complain(f"{folder}: nothing removed: {error}")
-            code = 1
-            continue
-        print(f"{folder}: {len(removed)} program{'' if len(removed) == 1 else 's'} removed")
+            wrong.append(f"{folder}: nothing removed: {error}")
+    if style.form == "json":
+        print_json(done)
+    for folder, removed in done.items() if style.form != "json" else ():
+        if style.form == "table":
+            would = "would be removed" if given.dry_run else "removed"
+            print(f"{folder}: {len(removed)} program{'' if len(removed) == 1 else 's'} {would}")
         for name in removed:
-            print(f"  {name}")
-    return code
+            if style.form == "table":
+                print(f"  {name}")
+            else:
+                print_fields(folder, name)
+    for reason in wrong:
+        complain(reason)
+    return 1 if wrong else 0
