@@ -76,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
         print(json.dumps(_plain(recorded), indent=2, ensure_ascii=True))
     else:
         for line in _lines(recorded):
-            print(line)
+            print(one_line(line))
     for error in recorded.written.errors:
         complain(error)
     if not recorded.written.results and not recorded.written.errors:
@@ -85,9 +85,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _lines(recorded: Recorded) -> list[str]:
-    """What was done, old -> new, and what was not; errors are told apart from these."""
+    """What was done, old -> new, and what was not; errors are told beside these."""
     done = written_lines(replace(recorded.written, errors=[]), _shown)
-    return [*done, *(f"left out {one_line(each.nodeid)}: {each.reason}" for each in recorded.left_out)]
+    return [*done, *(f"left out {each.nodeid}: {each.reason}" for each in recorded.left_out)]
 
 
 def _plain(recorded: Recorded) -> dict[str, Any]:
