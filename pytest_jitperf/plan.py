@@ -17,7 +17,7 @@ from pytest_jitperf.options import Settings
 from pytest_jitperf.strategies import Strategy, is_builtin, name_of, traits
 from pytest_jitperf.units import Tolerance, format_quantity
 
-__all__ = ["AllowedChange", "Limit", "Plan", "make_plan"]
+__all__ = ["DEFAULT", "AllowedChange", "Limit", "Plan", "make_plan"]
 
 MARKER = "marker"
 DEFAULT = "default"

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.metrics import METRICS, Metric
-from pytest_jitperf.plan import AllowedChange, Plan
+from pytest_jitperf.plan import DEFAULT, AllowedChange, Plan
 from pytest_jitperf.units import Unit, format_change, format_quantity
 
-__all__ = ["exact_findings", "gated_metrics"]
+__all__ = ["Explained", "exact_findings", "gated_metrics", "trace_calls_explained"]
+
+# What tracing one operation takes at the least, written with jax.numpy: 50 to 300 calls.
+_LEAST_CALLS = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """Growth of a metric that something else accounts for.
+
+    Attributes:
+        amount: In the metric's unit.
+        by: What accounts for it.
+    """
+
+    amount: float = 0.0
+    by: str = ""
+
+
+_NOTHING: Mapping[str, Explained] = MappingProxyType({})
 
 
 def gated_metrics(plan: Plan, side: str) -> tuple[str, ...]:
@@ -28,6 +49,7 @@ def exact_findings(
     old: Mapping[str, float],
     new: Mapping[str, float],
     unavailable: Mapping[str, str],
+    explained: Mapping[str, Explained] = _NOTHING,
 ) -> list[Finding]:
     """Compares what is gated and in the baseline.
 
@@ -37,20 +59,52 @@ def exact_findings(
         old: Values of the baseline.
         new: Values of today.
         unavailable: Why a metric has none today.
+        explained: Growth of a metric that something else accounts for; it counts where the tolerance is the default,
+            since who sets one means it.
 
     Returns:
         One finding per gated metric that the baseline has: within its tolerance, beyond it, better than by it, or not
         gated since today has no number.
     """
     return [
-        _compared(METRICS[name], plan.allowed[name], old[name], new.get(name), unavailable.get(name, ""))
+        _compared(
+            METRICS[name],
+            plan.allowed[name],
+            old[name],
+            new.get(name),
+            unavailable.get(name, ""),
+            explained.get(name, Explained()) if plan.allowed[name].rule == DEFAULT else Explained(),
+        )
         for name in gated_metrics(plan, side)
         if name in old
     ]
 
 
-def _compared(metric: Metric, allowed: AllowedChange, old: float, new: float | None, missing: str) -> Finding:
+def trace_calls_explained(calls: float, old_operations: float, new_operations: float) -> Explained:
+    """How many more Python calls of a trace the operations account for that it has gained.
+
+    An operation more takes Python calls to trace, which is no slower trace; what it costs otherwise is judged by what
+    it costs. Operations differ in what they take: up to twice the mean of the trace is taken for explained.
+
+    Args:
+        calls: Python calls of the old trace.
+        old_operations: Operations that it gave, before XLA.
+        new_operations: Operations of today's.
+    """
+    gained = new_operations - old_operations
+    if gained <= 0 or not old_operations:
+        return Explained()
+    price = 2 * max(calls / old_operations, _LEAST_CALLS)
+    noun = "operation" if gained == 1 else "operations"
+    return Explained(amount=price * gained, by=f"{gained:,.0f} more {noun} traced")
+
+
+def _compared(
+    metric: Metric, allowed: AllowedChange, old: float, new: float | None, missing: str, explained: Explained
+) -> Finding:
     name, rule = metric.name, allowed.describe(metric.name)
+    if explained.amount:
+        rule = f"{rule}, and {format_quantity(math.floor(explained.amount), metric.unit)} for {explained.by}"
     if new is None:
         reason = missing or "it was not measured"
         sentence = f"{name} not gated: the baseline has {format_quantity(old, metric.unit)}, this run none ({reason})"
@@ -59,10 +113,10 @@ def _compared(metric: Metric, allowed: AllowedChange, old: float, new: float | N
         )
     change = format_change(old, new, metric.unit)
     short = f"{name} {change}"
-    limit = allowed.tolerance.limit(old)
+    limit = allowed.tolerance.limit(old) + explained.amount
     # Of a count no more than its whole part can be reached.
     limit = math.floor(limit) if metric.unit is Unit.COUNT else limit
-    if not allowed.tolerance.allows(old, new):
+    if not allowed.tolerance.allows(old, new - min(explained.amount, max(new - old, 0.0))):
         times = f", x{new / old:.2f}" if old and new / old >= 1.005 else ""
         largest = format_quantity(limit, metric.unit)
         outcome, sentence = Outcome.REGRESSED, f"{name} regressed: {change}{times}, allowed {largest}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.judge.budgets import over_budget
 from pytest_jitperf.judge.compared import helper_findings, program_findings
-from pytest_jitperf.judge.counts import exact_findings, gated_metrics
+from pytest_jitperf.judge.counts import Explained, exact_findings, gated_metrics, trace_calls_explained
 from pytest_jitperf.judge.environments import recorded_with
 from pytest_jitperf.judge.evidence import Evidence
 from pytest_jitperf.judge.explain import explain
@@ -80,7 +81,9 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     findings = exact_findings(plan, "program", entry.exact, measured.exact, measured.unavailable)
     host = entry.host.get(measured.environment.host_key)
     if host is not None:
-        findings += exact_findings(plan, "host", host, measured.host, measured.unavailable)
+        findings += exact_findings(
+            plan, "host", host, measured.host, measured.unavailable, _explained(measured, entry, host)
+        )
     gated_by = "counts" if any(each.outcome is not Outcome.NOT_GATED for each in findings) else ""
     how = ""
     if measured.program is not None:
@@ -106,6 +109,17 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     if changes and verdict.outcome not in (Outcome.OK, Outcome.OK_SAME):
         return inputs_changed
     return verdict
+
+
+def _explained(measured: Measurement, entry: Entry, host: Mapping[str, int]) -> dict[str, Explained]:
+    """What the operations that were traced account for; counts of another jax say nothing about today's."""
+    if "trace_calls" not in host or entry.environment.jax != measured.environment.jax:
+        return {}
+    old, new = (
+        sum(each.get("stablehlo_ops", 0) for each in (side.exact, *(helper.exact for helper in side.helpers.values())))
+        for side in (entry, measured)
+    )
+    return {"trace_calls": trace_calls_explained(host["trace_calls"], old, new)}
 
 
 def _host_note(plan: Plan, measured: Measurement, entry: Entry) -> tuple[str, ...]:

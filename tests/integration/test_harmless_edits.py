@@ -159,3 +159,41 @@ def test_many_more_arguments_cost_time_though_nothing_reads_them(project: Any) -
             "  why   on the host: *leaves 3 -> 303\n*"
         },
     )
+
+
+UNROLLED = """
+import jax.numpy as jnp
+
+def f(x):
+    for _ in range(40):
+        x = jnp.sin(x) + 0.5 * x
+    return x
+
+def g(x, scale):
+    return f(x) * scale
+"""
+
+
+def test_an_operation_that_xla_folds_away_is_no_slower_trace_however_often_it_is_traced(project: Any) -> None:
+    project.write_library(UNROLLED)
+    project.write_tests(TESTS)
+    project.record()
+
+    project.write_library(UNROLLED.replace("+ 0.5 * x", "+ 0.5 * x * 1.0"))
+    assert_all_the_same(project)
+
+
+def test_a_python_loop_in_the_trace_is_a_slower_trace(project: Any) -> None:
+    project.write_library(UNROLLED)
+    project.write_tests(TESTS)
+    project.record()
+
+    project.write_library(
+        UNROLLED.replace("    return x", "    [len(str(n)) and int(n) for n in map(id, ())]\n    return x")
+    )
+    slow = "    for n in range(20_000):\n        (lambda: n)()\n    return x"
+    project.write_library(UNROLLED.replace("    return x", slow))
+    result = project.quick_run()
+
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(["trace_calls regressed: *"])

@@ -354,6 +354,85 @@ def test_the_limit_of_a_count_is_a_whole_number(plan_for: PlanFor) -> None:
 
 
 @pytest.mark.parametrize(
+    ("operations", "calls", "outcome"),
+    [
+        pytest.param(100, 22_001, "REGRESSED", id="the same operations"),
+        pytest.param(100, 22_000, "ok", id="within the tolerance"),
+        # 200 calls for each of 100 operations: twice that for each one more.
+        pytest.param(120, 22_000 + 20 * 400, "ok", id="more operations"),
+        pytest.param(120, 22_001 + 20 * 400, "REGRESSED", id="more calls than more operations explain"),
+        pytest.param(80, 22_001, "REGRESSED", id="fewer operations"),
+        pytest.param(120, 16_000, "improved", id="fewer calls for more operations"),
+    ],
+)
+def test_operations_more_account_for_python_calls_that_trace_them(
+    plan_for: PlanFor, measure: Measure, record: Record, operations: int, calls: int, outcome: str
+) -> None:
+    old = record(exact={"stablehlo_ops": 100}, host={"3.11/0.10.2": {"trace_calls": 20_000}})
+    measured = measure(exact={"stablehlo_ops": operations}, host={"trace_calls": calls})
+
+    verdict = judge(plan_for(), measured, old, SAME)
+
+    (found,) = (each for each in verdict.findings if each.metric == "trace_calls")
+    assert found.outcome.value == outcome
+
+
+def test_the_rule_of_trace_calls_names_the_operations_that_it_allows_for(
+    plan_for: PlanFor, measure: Measure, record: Record
+) -> None:
+    old = record(exact={"stablehlo_ops": 100}, host={"3.11/0.10.2": {"trace_calls": 20_000}})
+    measured = measure(exact={"stablehlo_ops": 120}, host={"trace_calls": 90_000})
+
+    verdict = judge(plan_for(), measured, old, SAME)
+
+    (found,) = (each for each in verdict.findings if each.metric == "trace_calls")
+    assert found.sentence == "trace_calls regressed: 20,000 -> 90,000, x4.50, allowed 30,000"
+    assert found.rule == ("tolerance trace_calls=10 % and 2,000 (default), and 8,000 for 20 more operations traced")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"marker": {"tolerance": {"trace_calls": "10 %"}}}, id="a tolerance of the user's own"),
+        pytest.param({"jax": "0.10.1"}, id="operations of another jax"),
+    ],
+)
+def test_operations_account_for_nothing_where(
+    plan_for: PlanFor, measure: Measure, record: Record, environment: Environment, changes: dict[str, Any]
+) -> None:
+    old = record(
+        exact={"stablehlo_ops": 100},
+        host={"3.11/0.10.2": {"trace_calls": 20_000}},
+        environment=replace(environment, jax=changes.get("jax", environment.jax)),
+    )
+    measured = measure(exact={"stablehlo_ops": 120}, host={"trace_calls": 26_000})
+
+    verdict = judge(plan_for(**changes.get("marker", {})), measured, old, SAME)
+
+    (found,) = (each for each in verdict.findings if each.metric == "trace_calls")
+    assert found.outcome is Outcome.REGRESSED
+
+
+def test_operations_of_helpers_count_where_there_is_no_program_of_the_whole(
+    plan_for: PlanFor, measure: Measure, record: Record
+) -> None:
+    host = {"3.11/0.10.2": {"trace_calls": 20_000}}
+    before = {HELPER: replace(HELPED_BEFORE, exact={"stablehlo_ops": 100})}
+    now = {HELPER: replace(HELPED, exact={"stablehlo_ops": 120})}
+    measured = measure(strategy="inner", program=None, exact={}, helpers=now, host={"trace_calls": 30_000})
+
+    verdict = judge(
+        plan_for("inner"),
+        measured,
+        record(program=None, exact={}, helpers=before, host=host),
+        Evidence(helpers={HELPER: Comparison(same=True, how="optimised")}),
+    )
+
+    (found,) = (each for each in verdict.findings if each.metric == "trace_calls")
+    assert found.outcome is Outcome.OK
+
+
+@pytest.mark.parametrize(
     ("metric", "old", "new", "outcome", "said"),
     [
         ("peak_bytes", 10 * MIB, 10.6 * MIB, "REGRESSED",
