@@ -34,9 +34,9 @@ class Difference:
         old: The number before, in the metric's unit, or None where there was none.
         new: The number after.
         unit: Of both numbers.
-        moved: Whether the number is another one, and not only the same one measured again: always for what never
-            varies; for a timing where the quartiles are apart and the change is beyond what the gate lets pass; for the wall time
-            of compiling never where there is its CPU time.
+        moved: Whether the number is another one, and not only the same one measured again. Of what never varies it
+            always is; a timing where the quartiles are apart and the change is beyond what the gate lets pass, and the
+            wall time of compiling never where its CPU time is known.
         before: The text before, for the environment.
         after: The text after.
     """

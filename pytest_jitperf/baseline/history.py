@@ -15,7 +15,10 @@ from pytest_jitperf.baseline.store import Baseline, Key, Unusable
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.units import Unit
 
-__all__ = ["Point", "Series", "circumstances", "metrics_of", "series", "unit_of", "unusable"]
+__all__ = ["SAME", "Point", "Series", "circumstances", "metrics_of", "series", "unit_of", "unusable"]
+
+SAME = ("same program",)
+"""What is said of a recording that differs from the one before in nothing but numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +97,18 @@ def unusable(versions: Sequence[Baseline | None]) -> tuple[str, ...]:
 
 
 def circumstances(old: Point, new: Point) -> tuple[str, ...]:
-    """What else changed between two recordings, ``("same program",)`` where nothing did."""
+    """What else changed between two recordings: program, inputs, surroundings.
+
+    Returns:
+        A phrase each; ``SAME`` where it is known that nothing did, and none where nothing is known of it, since Python
+        drives the programs or the program cannot be stored.
+    """
     said = tuple(each.text for each in differences(old.entry, new.entry) if each.kind not in ("number", "stored"))
-    return said or ("same program",)
+    before, after = old.entry.program, new.entry.program
+    known = before is not None and after is not None and before.fingerprint is not None
+    if said or not known or before.fingerprint_version != after.fingerprint_version:
+        return said
+    return SAME
 
 
 def unit_of(metric: str, *, timed: bool) -> Unit:

@@ -62,7 +62,7 @@ def file_history(path: Path, limit: int | None = None) -> FileHistory:
     Raises:
         GitError: There is no git, no repository, or no commit that has the file.
     """
-    repository = find_repository(path.parent)
+    repository = find_repository(path)
     inside = repository.inside(path)
     commits = repository.log(inside, limit)
     if not commits:

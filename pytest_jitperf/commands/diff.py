@@ -69,13 +69,14 @@ def _total(old: Snapshot, new: Snapshot) -> int:
 
 def _print(change: EntryChange) -> None:
     about = (change.place.file, *key_fields(change.place.key), change.state)
+    nothing = (None,) * 4
     for each in change.differences:
         if each.kind == "number":
             print_fields(*about, each.name, each.where, each.old, each.new, _rounded(each.ratio))
         else:
-            print_fields(*about, each.text)
+            print_fields(*about, each.text, *nothing)
     if not change.differences:
-        print_fields(*about)
+        print_fields(*about, None, *nothing)
 
 
 def _plain(change: EntryChange) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pytest_jitperf.baseline.history import Point, Series, circumstances
+from pytest_jitperf.baseline.history import SAME, Point, Series, circumstances
 from pytest_jitperf.baseline.merge import same_count
 from pytest_jitperf.judge.changepoints import FEWEST, METHOD, levels
 
@@ -68,7 +68,7 @@ def trend(series: Series) -> Trend:
     """
     if not series.timed:
         return Trend(series=series, changes=tuple(_steps(series.recordings, series.metric)))
-    found = levels([max(each.value, _SHORTEST) for each in series.recordings])
+    found = levels([max(each.value, _SHORTEST) for each in series.recordings], _places(series))
     return Trend(
         series=series,
         changes=tuple(
@@ -79,6 +79,14 @@ def trend(series: Series) -> Trend:
         noise=found.noise,
         enough=len(series.recordings) >= FEWEST,
     )
+
+
+def _places(series: Series) -> frozenset[int] | None:
+    """Recordings at which the metric can have changed: the same program in the same surroundings runs as it ran."""
+    if series.metric != "run" or any(each.entry.program is None for each in series.recordings):
+        return None
+    pairs = enumerate(pairwise(series.recordings), 1)
+    return frozenset(place for place, (before, after) in pairs if circumstances(before, after) != SAME)
 
 
 def _steps(recordings: Sequence[Point], metric: str) -> list[Change]:

@@ -17,7 +17,7 @@ Paint = Callable[[str, str], str]
 
 _HEADINGS = (
     ("another program, the same numbers", lambda each: each.state == "changed" and each.program_changed),
-    ("the same program and numbers, other circumstances", lambda each: each.state == "changed"),
+    ("neither program nor numbers", lambda each: each.state == "changed"),
     ("added", lambda each: each.state == "added"),
     ("removed", lambda each: each.state == "removed"),
 )
@@ -36,7 +36,8 @@ def lines_of(
         paint: Colours a text.
         width: Columns to keep within; None for any.
     """
-    lines = [paint(f"{old} -> {new}: {_counted(changed, total)}", "bold")]
+    title = _wrapped(f"{old} -> {new}: {_counted(changed, total)}", width, "")
+    lines = [paint(each, "bold") for each in title]
     moved = [each for each in changed if each.numbers_moved]
     for each in moved:
         lines += ["", *_entry(each, paint, width)]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.baseline.model import Entry, StoredProgram, from_json
 from pytest_jitperf.baseline.programs import artifact_name, pack, program_directory, store
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.baseline.update import update
@@ -52,12 +52,92 @@ def damage(path: Path, **changes: Any) -> None:
 def test_show_prints_the_entries_of_files_and_folders(
     file: Path, capsys: pytest.CaptureFixture[str], argument: list[str]
 ) -> None:
-    assert main(["show", *argument]) == 0
+    assert main(["show", "--table", *argument]) == 0
     assert capsys.readouterr() == (f"{file}\n{TABLE}", "")
 
 
+def test_show_prints_what_a_shell_takes_where_there_is_no_terminal(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage(file, exact={"peak_bytes": "many"})
+    odd = Key(test="test_odd[\t\n]", strategy="outer", device_kind="NVIDIA H200")
+    update(file, {odd: from_json(json.loads(file.read_bytes())["tests"]["test_step"]["warm"]["eager"]["cpu"])})
+
+    assert main(["show"]) == 1
+    out, err = capsys.readouterr()
+    assert out == (
+        f"{file}\ttest_odd[\\t\\n]\tmain\touter\tNVIDIA H200\t\t\t\n"
+        f"{file}\ttest_step\tmain\touter\tcpu\tunusable\t\t\n"
+        f"{file}\ttest_step\twarm\teager\tcpu\t\t\t\n"
+    )
+    assert err.startswith(f"jitperf: {file}, test_step / outer / cpu: exact.peak_bytes")
+
+
+def test_show_gives_numbers_without_units_to_a_shell(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"{file}\ttest_step\tmain\touter\tcpu\t0.05\t0.0012\t8388608"
+
+
+def test_on_a_narrow_terminal_each_test_has_a_line_of_its_own(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+
+    assert main(["show", "--table"]) == 0
+    assert capsys.readouterr().out == dedent(f"""\
+        {file}
+          strategy    device      compile     run    peak memory
+        test_step
+          outer       cpu           50 ms  1.2 ms          8 MiB
+        test_step / warm
+          eager       cpu               -       -              -
+        """)
+
+
+def test_a_test_file_stands_for_its_baseline(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("tests", "test_step.py").touch()
+    Path("tests", "test_other.py").touch()
+
+    assert main(["show", "--table", "tests/test_step.py"]) == 0
+    assert capsys.readouterr().out == f"{file}\n{TABLE}"
+    assert main(["show", "tests/test_other.py"]) == 1
+    missing = Path("tests", "__jitperf__", "test_other.json")
+    assert capsys.readouterr() == ("", f"jitperf: {missing} is not there; record it with  pytest --jitperf-update\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [
+        ({}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": ""}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "dumb", "FORCE_COLOR": "1"}, True),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_on_a_terminal_it_is_a_table_with_colours_unless_they_are_not_wanted(
+    file: Path, variables: dict[str, str], coloured: bool
+) -> None:
+    pty = pytest.importorskip("pty")
+    plain = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    master, slave = pty.openpty()
+    script = "from pytest_jitperf.cli import main; raise SystemExit(main(['show']))"
+    try:
+        subprocess.run(
+            [sys.executable, "-c", script], env={**plain, "TERM": "xterm", **variables}, stdout=slave, check=True
+        )
+        shown = os.read(master, 10_000).decode().replace("\r\n", "\n")
+    finally:
+        os.close(slave)
+        os.close(master)
+
+    assert shown.replace("\x1b[1m", "").replace("\x1b[0m", "") == f"{file}\n{TABLE}"
+    assert ("\x1b[1m" in shown) == coloured
+
+
 def test_a_file_that_is_named_twice_is_shown_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "tests", str(file)]) == 0
+    assert main(["show", "--table", "tests", str(file)]) == 0
     assert capsys.readouterr().out == f"{file}\n{TABLE}"
 
 
@@ -67,7 +147,7 @@ def test_a_baseline_directory_is_found_by_what_its_files_say(file: Path, capsys:
     file.rename(moved)
     (moved.parent / "foreign.json").write_text("{}", encoding="utf-8")
 
-    assert main(["show", "ci"]) == 0
+    assert main(["show", "--table", "ci"]) == 0
     assert capsys.readouterr() == (f"{moved}\n{TABLE}", "")
 
 
@@ -87,7 +167,7 @@ def test_show_as_json_gives_keys_and_entries(file: Path, capsys: pytest.CaptureF
 def test_an_entry_that_cannot_be_used_is_named_with_its_reason(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damage(file, exact={"peak_bytes": "many"})
 
-    assert main(["show"]) == 1
+    assert main(["show", "--table"]) == 1
     out, err = capsys.readouterr()
     assert out.splitlines()[2].split() == ["test_step", "outer", "cpu", "unusable"]
     assert err.startswith(f"jitperf: {file}, test_step / outer / cpu: exact.peak_bytes")
@@ -100,7 +180,7 @@ def test_an_entry_that_cannot_be_used_is_named_with_its_reason(file: Path, capsy
 def test_a_damaged_file_does_not_hide_the_others(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (file.parent / "a.json").write_text("{", encoding="utf-8")
 
-    assert main(["show"]) == 1
+    assert main(["show", "--table"]) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == (f"{file}\n{TABLE}", 1)
     assert err.startswith(f"jitperf: {file.parent / 'a.json'}")
@@ -128,13 +208,21 @@ def test_prune_removes_what_no_entry_refers_to(file: Path, capsys: pytest.Captur
     spare = pack(b"spare")
     store(file.parent, spare)
 
-    assert main(["prune"]) == 0
+    assert main(["prune", "--dry-run", "--table"]) == 0
+    assert capsys.readouterr().out == f"{file.parent}: 1 program would be removed\n  {artifact_name(spare)}\n"
+    assert main(["prune", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {file.parent.as_posix(): [artifact_name(spare)]}
+    assert main(["prune", "--dry-run"]) == 0
+    assert capsys.readouterr() == (f"{file.parent}\t{artifact_name(spare)}\n", "")
+    assert len(list(program_directory(file.parent).glob("*.jaxexport"))) == 2
+
+    assert main(["prune", "--table"]) == 0
     assert capsys.readouterr() == (f"{file.parent}: 1 program removed\n  {artifact_name(spare)}\n", "")
     assert [each.name for each in program_directory(file.parent).glob("*.jaxexport")] == [artifact_name(PACKED)]
 
     file.unlink()
-    assert main(["prune", "tests"]) == 0
-    assert main(["prune", str(file.parent)]) == 0
+    assert main(["prune", "--table", "tests"]) == 0
+    assert main(["prune", "--table", str(file.parent)]) == 0
     assert capsys.readouterr().out == (
         f"{file.parent}: 1 program removed\n  {artifact_name(PACKED)}\n{file.parent}: 0 programs removed\n"
     )
@@ -161,12 +249,33 @@ def test_help_and_mistakes_end_as_is_usual(capsys: pytest.CaptureFixture[str], a
     assert (out == f"pytest-jitperf {version('pytest-jitperf')}\n") == (arguments == ["--version"])
 
 
+@pytest.mark.parametrize("command", ["show", "diff", "history", "prune"])
+def test_each_command_says_what_its_exit_codes_and_lines_are(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+
+    out = capsys.readouterr().out
+    assert "--json" in out
+    assert "--table" in out
+    assert "Exit codes: 0" in out
+    assert "fields separated by tabs" in out
+    assert max(map(len, out.splitlines())) <= 110
+
+
+def test_an_interrupted_command_leaves_no_traceback(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_jitperf.commands.show.read", interrupt)
+    assert main(["show"]) == 130
+
+
 def test_names_that_the_terminal_cannot_show_are_escaped(file: Path, record: Callable[..., Entry]) -> None:
     names = ("test_größe", "test_größe[\n]")
     update(file, {Key(test=name, strategy="outer", device_kind="cpu"): record(program=None) for name in names})
 
     shown = subprocess.run(
-        [sys.executable, "-c", "from pytest_jitperf.cli import main; raise SystemExit(main(['show']))"],
+        [sys.executable, "-c", "from pytest_jitperf.cli import main; raise SystemExit(main(['show', '--table']))"],
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
         capture_output=True,
         check=True,
