@@ -155,7 +155,8 @@ def _environment(old: Environment, new: Environment) -> Iterator[Difference]:
 def _timings(old: Mapping[str, Sample], new: Mapping[str, Sample]) -> Iterator[Difference]:
     for name in _in_order({*old, *new}):
         before, after = old.get(name), new.get(name)
-        a, b = before and before.median, after and after.median
+        a = None if before is None else before.median
+        b = None if after is None else after.median
         if a != b:
             moved = before is None or after is None or _moved(_tolerance(name), before, after)
             # What compiling takes is told by its CPU time, which a busy machine hardly changes.

@@ -105,10 +105,9 @@ def circumstances(old: Point, new: Point) -> tuple[str, ...]:
     """
     said = tuple(each.text for each in differences(old.entry, new.entry) if each.kind not in ("number", "stored"))
     before, after = old.entry.program, new.entry.program
-    known = before is not None and after is not None and before.fingerprint is not None
-    if said or not known or before.fingerprint_version != after.fingerprint_version:
+    if said or before is None or after is None or before.fingerprint is None:
         return said
-    return SAME
+    return SAME if before.fingerprint_version == after.fingerprint_version else ()
 
 
 def unit_of(metric: str, *, timed: bool) -> Unit:

@@ -144,8 +144,9 @@ def _chosen(histories: dict[Path, FileHistory], metric: str, given: argparse.Nam
         for file, rows in current.items()
     }
     if not any(found.values()):
-        asked = " and ".join(f"{option} {show(word)}" for option, words, _ in filters for word in words)
-        raise OptionError(f"no entry is of {asked}" if asked else "no entry is left; add --all for those that are gone")
+        together = " and ".join(f"{option} {show(word)}" for option, words, _ in filters for word in words)
+        left = "no entry is left; add --all for those that are gone"
+        raise OptionError(f"no entry is of {together}" if together else left)
     return {file: rows for file, rows in found.items() if rows}
 
 

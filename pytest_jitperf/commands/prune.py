@@ -51,15 +51,16 @@ def run(given: argparse.Namespace) -> int:
             wrong.append(f"{folder}: nothing removed: {error}")
     if style.form == "json":
         print_json(done)
-    for folder, removed in done.items() if style.form != "json" else ():
-        if style.form == "table":
-            would = "would be removed" if given.dry_run else "removed"
-            print(f"{folder}: {len(removed)} program{'' if len(removed) == 1 else 's'} {would}")
-        for name in removed:
-            if style.form == "table":
-                print(f"  {name}")
-            else:
-                print_fields(folder, name)
+    elif style.form == "lines":
+        for name, removed in done.items():
+            for program in removed:
+                print_fields(name, program)
+    else:
+        would = "would be removed" if given.dry_run else "removed"
+        for name, removed in done.items():
+            print(f"{name}: {len(removed)} program{'' if len(removed) == 1 else 's'} {would}")
+            for program in removed:
+                print(f"  {program}")
     for reason in wrong:
         complain(reason)
     return 1 if wrong else 0

@@ -15,7 +15,7 @@ __all__ = ["entry_title", "lines_of"]
 Paint = Callable[[str, str], str]
 """Colours a text, or leaves it as it is: ``paint(text, "red")``."""
 
-_HEADINGS = (
+_HEADINGS: tuple[tuple[str, Callable[[EntryChange], bool]], ...] = (
     ("another program, the same numbers", lambda each: each.state == "changed" and each.program_changed),
     ("neither program nor numbers", lambda each: each.state == "changed"),
     ("added", lambda each: each.state == "added"),

@@ -128,7 +128,7 @@ def test_no_other_cut_costs_less() -> None:
             parts = [logarithms[a:b].tolist() for a, b in pairwise(bounds)]
             if min(map(len, parts)) < 2:
                 return math.inf
-            return price * len(starts) + sum(abs(each - median(part)) for part in parts for each in part)
+            return math.fsum([price * len(starts), *(abs(each - median(part)) for part in parts for each in part)])
 
         best = min((cost(starts), starts) for size in range(4) for starts in combinations(range(1, 9), size))
         assert cost(levels(values).starts) == pytest.approx(best[0])

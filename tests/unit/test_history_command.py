@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +25,9 @@ FILE = Path("tests", "__jitperf__", "test_step.json")
 # As recorded: none is quite the same, one is far off, and from the sixth on it is slower.
 MILLISECONDS = [1.00, 1.03, 0.98, 2.10, 1.01, 1.50, 1.53, 1.49]
 OTHER = StoredProgram(fingerprint="sha256:" + "b" * 64)
+
+
+TEMPLATE: list[Recorder] = []
 
 
 class Recorder:
@@ -53,18 +57,33 @@ class Recorder:
 @pytest.fixture(name="made")
 def eight_commits(
     tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
     git_repository: Callable[[Path], Any],
     record: Callable[..., Entry],
 ) -> Recorder:
-    monkeypatch.chdir(tmp_path)
     for name in ("COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    made = Recorder(git_repository(tmp_path), record())
+    if not TEMPLATE:
+        # Made once, and copied for each test.
+        folder = tmp_path_factory.mktemp("template")
+        monkeypatch.chdir(folder)
+        TEMPLATE.append(_eight_commits(git_repository(folder), record()))
+    template = TEMPLATE[0]
+    copied = tmp_path / "project"
+    shutil.copytree(template.repository.root, copied)
+    monkeypatch.chdir(copied)
+    made = Recorder(git_repository(copied), template.plain)
+    made.hashes = [*template.hashes]
+    return made
+
+
+def _eight_commits(repository: Any, plain: Entry) -> Recorder:
+    made = Recorder(repository, plain)
     for place, each in enumerate(MILLISECONDS):
         slow = place >= 5
-        exact = {**made.plain.exact, "peak_bytes": 2**20 * (2 if slow else 1)}
-        made.write(each, exact=exact, program=OTHER if slow else made.plain.program)
+        exact = {**plain.exact, "peak_bytes": 2**20 * (2 if slow else 1)}
+        made.write(each, exact=exact, program=OTHER if slow else plain.program)
         if place == 0:
             made.write(9.0, test="test_gone")
         made.write(5.0, strategy="eager", exact={}, program=None)
