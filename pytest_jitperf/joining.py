@@ -70,7 +70,7 @@ def join(given: Sequence[Named]) -> Joined:
             if not _absent(rows):
                 measured_by[place[0]] = number
     conflicts = [text for place in sorted(attempts) if (text := _conflict(place, attempts[place]))]
-    rows = [
+    kept = [
         row
         for place, tries in attempts.items()
         for row in tries[-1][1]
@@ -90,7 +90,7 @@ def join(given: Sequence[Named]) -> Joined:
     results = Results(
         plugin=", ".join(sorted({each.plugin for _, each in given})),
         mode=given[0][1].mode,
-        rows=in_order(rows),
+        rows=in_order(kept),
         unmeasured=tuple(unmeasured[nodeid] for nodeid in sorted(unmeasured)),
     )
     return Joined(results=results, conflicts=tuple(conflicts))

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -151,5 +152,10 @@ class _Here:
 
     def _text(self, text: str) -> str:
         for pattern, within, itself in self._patterns:
-            text = pattern.sub(lambda found, within=within, itself=itself: within if found[1] else itself, text)
+            text = pattern.sub(partial(_sign, within, itself), text)
         return text
+
+
+def _sign(within: str, itself: str, found: re.Match[str]) -> str:
+    """What stands for a place, or for the way to something within it."""
+    return within if found[1] else itself

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,15 +35,15 @@ def row_of_an_item(row: MakeRow, environment: Environment) -> MakeRow:
     return make
 
 
-def found(*rows: Row, plugin: str = "1", mode: Any = "gate", **unmeasured: Status) -> Results:
-    items = tuple(Unmeasured(nodeid=nodeid, status=status) for nodeid, status in unmeasured.items())
+def found(*rows: Row, plugin: str = "1", mode: Any = "gate", without: Mapping[str, Status] | None = None) -> Results:
+    items = tuple(Unmeasured(nodeid=nodeid, status=status) for nodeid, status in (without or {}).items())
     return Results(plugin=plugin, mode=mode, rows=rows, unmeasured=items)
 
 
 def test_shards_make_the_whole_whatever_their_order(item: MakeRow) -> None:
     a, b, c = (item(f"test_{name}") for name in "abc")
-    first, second = found(a, c, z=Status.SKIPPED), found(b, y=Status.ERROR)
-    whole = found(a, b, c, y=Status.ERROR, z=Status.SKIPPED)
+    first, second = found(a, c, without={"z": Status.SKIPPED}), found(b, without={"y": Status.ERROR})
+    whole = found(a, b, c, without={"y": Status.ERROR, "z": Status.SKIPPED})
 
     for given in ([("1", first), ("2", second)], [("2", second), ("1", first)]):
         joined = join(given)
@@ -51,7 +51,7 @@ def test_shards_make_the_whole_whatever_their_order(item: MakeRow) -> None:
 
 
 def test_one_file_stays_what_it_is(item: MakeRow) -> None:
-    only = found(item(), z=Status.FAILED)
+    only = found(item(), without={"z": Status.FAILED})
     assert join([("1", only), ("1", only)]).results == join([("1", only)]).results == only
     assert join([("1", only), ("1", only)]).conflicts == ()
 
@@ -105,7 +105,7 @@ def test_what_had_no_device_in_one_leg_is_what_was_measured_in_the_other(item: M
 def test_an_item_that_measured_nothing_gives_way_to_one_that_did(item: MakeRow) -> None:
     here = item()
     nodeid = here.nodeid
-    skipped, broken = found(**{nodeid: Status.SKIPPED}), found(**{nodeid: Status.ERROR})
+    skipped, broken = found(without={nodeid: Status.SKIPPED}), found(without={nodeid: Status.ERROR})
 
     # Skipped here, measured there: whatever comes first.
     assert join([("a", skipped), ("b", found(here))]).results == found(here)
@@ -114,7 +114,7 @@ def test_an_item_that_measured_nothing_gives_way_to_one_that_did(item: MakeRow) 
     rerun = join([("a", broken), ("b", found(here))])
     assert rerun.results == found(here)
     assert rerun.conflicts == (f"{nodeid}: error in a without a measurement, measured in b; the latter was taken",)
-    assert join([("b", found(here)), ("a", broken)]).results == found(here, **{nodeid: Status.ERROR})
+    assert join([("b", found(here)), ("a", broken)]).results == found(here, without={nodeid: Status.ERROR})
 
 
 def test_versions_of_the_plugin_are_all_named(item: MakeRow) -> None:
