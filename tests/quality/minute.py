@@ -12,6 +12,7 @@ by JAX's own announcements.
 from __future__ import annotations
 
 import argparse
+import math
 import json
 import os
 import re
@@ -123,11 +124,13 @@ def plain(folder: Path, how: str, **given: object) -> float:
 
 def blocks_for(folder: Path, seconds: float) -> int:
     """Length of the chain that compiles for so long, from shorter ones: the time grows a little more than linearly."""
-    blocks, took = 40, 0.0
-    while took < seconds / 6:
-        blocks *= 2
+    # Compiling grows faster than the number of blocks, so the last doubling says by which power.
+    blocks, took, power = 40, plain(folder, "jit", BLOCKS=40), 1.0
+    while took < seconds / 3:
+        before, blocks = took, blocks * 2
         took = plain(folder, "jit", BLOCKS=blocks)
-    return round(blocks * seconds / took)
+        power = max(math.log2(took / before), 1.0)
+    return round(blocks * (seconds / took) ** (1 / power))
 
 
 def call_seconds() -> float:
