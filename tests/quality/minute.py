@@ -12,8 +12,8 @@ by JAX's own announcements.
 from __future__ import annotations
 
 import argparse
-import math
 import json
+import math
 import os
 import re
 import shutil
