@@ -54,6 +54,7 @@ def test_nothing_given_means_the_defaults() -> None:
         baseline_dir="",
         guide=False,
         guide_file="",
+        json="",
     )
 
 
@@ -73,6 +74,7 @@ def test_every_option_of_the_command_line() -> None:
             "baseline_dir": "bench/base lines",
             "guide": True,
             "guide_file": "guide.md",
+            "json": "results.json",
         }
     ) == Settings(
         mode="update",
@@ -94,6 +96,7 @@ def test_every_option_of_the_command_line() -> None:
         baseline_dir="bench/base lines",
         guide=True,
         guide_file="guide.md",
+        json="results.json",
     )
 
 
@@ -112,6 +115,7 @@ def test_every_key_of_the_ini_file() -> None:
             "baseline_dir": "baselines",
             "guide": True,
             "guide_file": "guide.md",
+            "json": "results.json",
         }
     ) == Settings(
         mode="disable",
@@ -130,6 +134,7 @@ def test_every_key_of_the_ini_file() -> None:
         baseline_dir="baselines",
         guide=True,
         guide_file="guide.md",
+        json="results.json",
     )
 
 
@@ -338,9 +343,9 @@ def registered() -> SimpleNamespace:
 def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -> None:
     flags = ["update", "update-force", "prune", "disable", "strict", "stored-times"]
     valued = ["strategies", "devices", "tolerance", "missing", "max-time", "max-compile", "baseline-dir"]
-    guide = ["guide", "guide-file"]
+    files = ["guide", "guide-file", "json"]
 
-    assert list(registered.options) == [f"--jitperf-{each}" for each in [*flags, *valued, *guide]]
+    assert list(registered.options) == [f"--jitperf-{each}" for each in [*flags, *valued, *files]]
     assert {name: key["type"] for name, key in registered.keys.items()} == {
         "jitperf_disable": "bool",
         "jitperf_strict": "bool",
@@ -354,6 +359,7 @@ def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -
         "jitperf_baseline_dir": "string",
         "jitperf_guide": "bool",
         "jitperf_guide_file": "string",
+        "jitperf_json": "string",
     }
 
 

@@ -95,10 +95,19 @@ def test_everything_is_carried_into_the_plan() -> None:
         max_race_seconds=1.0,
         max_compile_seconds=2.0,
         mode="update",
+        record=True,
         strict=True,
         stored_times=True,
         missing="fail",
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "record"),
+    [(Settings(), False), (Settings(mode="update"), True), (Settings(json="results.json"), True)],
+)
+def test_what_an_update_would_store_is_kept_for_an_update_and_for_results(settings: Settings, record: bool) -> None:
+    assert plan(settings=settings).record == record
 
 
 def test_defaults_where_nobody_says_anything() -> None:
