@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 
+from pytest_jitperf.commands.output import print_json
 from pytest_jitperf.schemas import baseline_schema, results_schema
 
 __all__ = ["HELP", "add_arguments", "run"]
@@ -26,5 +26,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Runs the command."""
-    print(json.dumps(_SCHEMAS[given.kind](), indent=2, ensure_ascii=True))
+    print_json(_SCHEMAS[given.kind]())
     return 0

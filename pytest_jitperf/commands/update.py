@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_jitperf.baseline.store import Key
+from pytest_jitperf.commands.output import key_object, print_json
 from pytest_jitperf.commands.shared import complain
 from pytest_jitperf.errors import OptionError, ResultsError
 from pytest_jitperf.joining import join
@@ -50,6 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="in the pipeline of a pull request too")
     parser.add_argument("--json", action="store_true", help="print what was done as JSON")
+    parser.epilog = (
+        "Exit codes: 0 written, 1 where an entry or a file could not be written and the rest was, 2 where nothing could "
+        "be read or stored."
+    )
 
 
 def run(given: argparse.Namespace) -> int:
@@ -73,7 +75,7 @@ def run(given: argparse.Namespace) -> int:
         complain(conflict)
     recorded = record(joined.results, root, given.baseline_dir, stored_times=given.stored_times)
     if given.json:
-        print(json.dumps(_plain(recorded), indent=2, ensure_ascii=True))
+        print_json(_plain(recorded))
     else:
         for line in _lines(recorded):
             print(one_line(line))
@@ -96,27 +98,14 @@ def _plain(recorded: Recorded) -> dict[str, Any]:
         "files": [
             {
                 "file": _shown(result.path),
-                "changed": [{**_key(key), "changes": list(changes)} for key, changes in result.changed.items()],
-                "unchanged": _keys(result.unchanged),
+                "changed": [{**key_object(key), "changes": list(changes)} for key, changes in result.changed.items()],
+                "unchanged": [key_object(key) for key in result.unchanged],
                 "programs": list(result.programs),
             }
             for result in recorded.written.results
         ],
         "left_out": [{"nodeid": each.nodeid, "reason": each.reason} for each in recorded.left_out],
         "errors": list(recorded.written.errors),
-    }
-
-
-def _keys(keys: Iterable[Key]) -> list[dict[str, str]]:
-    return [_key(key) for key in keys]
-
-
-def _key(key: Key) -> dict[str, str]:
-    return {
-        "test": key.test,
-        "measurement": key.measurement,
-        "strategy": key.strategy,
-        "device_kind": key.device_kind,
     }
 
 
