@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="in the pipeline of a pull request too")
     parser.add_argument("--json", action="store_true", help="print what was done as JSON")
     parser.epilog = (
-        "Exit codes: 0 written, 1 where an entry or a file could not be written and the rest was, 2 where nothing could "
-        "be read or stored."
+        "Exit codes: 0 written, 1 where an entry or a file could not be written and the rest was, 2 where nothing "
+        "could be read or stored."
     )
 
 
