@@ -83,7 +83,9 @@ def test_a_level_begins_where_it_can() -> None:
     assert levels(values).starts == (3,)
     assert levels(values, {5}).starts == (5,)
     assert levels(values, {2, 5, 6}).medians == (1.01, 1.5)
+    assert levels([1.0] * 10 + [3.0] * 2).starts == (10,)
     # Where none suits, there was no change that could have been one.
+    assert levels([1.0] * 10 + [3.0] * 2, {2}).starts == ()
     assert levels(values, set()).starts == levels(values, {1, 7}).starts == ()
     assert levels([1.0] * 5 + [3.0] * 5 + [1.0] * 5, {5, 10}).starts == (5, 10)
     assert levels([1.0] * 10 + [3.0] * 5, {9, 10}).starts == (10,)
