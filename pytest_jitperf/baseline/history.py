@@ -69,31 +69,24 @@ def series(versions: Sequence[Baseline | None], metric: str) -> tuple[Series, ..
         versions: Of one file, oldest first; None where it was not there or cannot be read.
         metric: ``"run"``, or another number that entries hold.
     """
-    keys = sorted({key for version in versions if version is not None for key in version.keys})
-    made = (_series(key, [_entry(version, key) for version in versions], metric) for key in keys)
+    made = (_series(key, [*_entries(versions, key)], metric) for key in _keys(versions))
     return tuple(each for each in made if each is not None)
 
 
 def metrics_of(versions: Sequence[Baseline | None]) -> tuple[str, ...]:
     """Names of the numbers that entries hold, those that the plugin knows first and in its order."""
     found: set[str] = set()
-    for _, entry in _entries(versions):
-        found |= {*entry.timed, *entry.exact}
-        for counts in entry.host.values():
-            found |= counts.keys()
+    for entry in (each for key in _keys(versions) for each in _entries(versions, key)):
+        if isinstance(entry, Entry):
+            found |= {*entry.timed, *entry.exact, *(name for counts in entry.host.values() for name in counts)}
     known = [name for name in METRICS if name in found]
     return (*known, *sorted(found.difference(known)))
 
 
 def unusable(versions: Sequence[Baseline | None]) -> tuple[str, ...]:
     """Why entries of some versions cannot be used, a sentence each."""
-    return tuple(
-        found.reason
-        for version in versions
-        if version is not None
-        for key in version.keys
-        if isinstance(found := version.entry(*key.parts), Unusable)
-    )
+    every = (each for key in _keys(versions) for each in _entries(versions, key))
+    return tuple(dict.fromkeys(each.reason for each in every if isinstance(each, Unusable)))
 
 
 def circumstances(old: Point, new: Point) -> tuple[str, ...]:
@@ -117,12 +110,12 @@ def unit_of(metric: str, *, timed: bool) -> Unit:
     return Unit.SECONDS if timed else Unit.COUNT
 
 
-def _series(key: Key, entries: Sequence[Entry | None], metric: str) -> Series | None:
-    values = [None if entry is None else _number(entry, metric) for entry in entries]
+def _series(key: Key, entries: Sequence[Entry | Unusable | None], metric: str) -> Series | None:
+    values = [_number(entry, metric) if isinstance(entry, Entry) else None for entry in entries]
     recordings: list[Point] = []
     last: object = None
     for version, (value, entry) in enumerate(zip(values, entries, strict=True)):
-        if value is None or entry is None:
+        if value is None or not isinstance(entry, Entry):
             continue
         # An equal sample, spread and all, is the same recording.
         evidence = entry.timed.get(metric, value)
@@ -152,14 +145,25 @@ def _number(entry: Entry, metric: str) -> float | None:
     return counts.get(metric)
 
 
-def _entry(version: Baseline | None, key: Key) -> Entry | None:
-    found = None if version is None else version.entry(*key.parts)
-    return found if isinstance(found, Entry) else None
+def _keys(versions: Sequence[Baseline | None]) -> list[Key]:
+    return sorted({key for version in versions if version is not None for key in version.keys})
 
 
-def _entries(versions: Sequence[Baseline | None]) -> Iterator[tuple[Key, Entry]]:
+def _entries(versions: Sequence[Baseline | None], key: Key) -> Iterator[Entry | Unusable | None]:
+    """What each version has under a key; what only repeats the version before is read once."""
+    before: object = None
+    found: Entry | Unusable | None = None
     for version in versions:
-        for key in () if version is None else version.keys:
-            entry = _entry(version, key)
-            if entry is not None:
-                yield key, entry
+        written = None if version is None else _written(version, key)
+        if version is None or written is None or written != before:
+            found = None if version is None else version.entry(*key.parts)
+        before = written
+        yield found
+
+
+def _written(version: Baseline, key: Key) -> object:
+    """What stands in the file."""
+    value: object = version.document["tests"]
+    for part in key.parts:
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
