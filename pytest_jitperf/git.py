@@ -222,7 +222,8 @@ def find_repository(path: Path) -> Repository:
     if done.returncode:
         reason = _reason(done)
         if "not a git repository" in reason:
-            raise GitError(f"{path} is not in a git repository, so git has no history of it")
+            named = "this folder" if path == Path() else path
+            raise GitError(f"{named} is not in a git repository, so git has no history of it")
         raise GitError(f"{path}: git cannot read its repository: {reason}")
     return Repository(root=Path(os.path.realpath(os.fsdecode(done.stdout.rstrip(b"\n")))))
 

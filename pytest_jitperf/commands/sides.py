@@ -48,15 +48,16 @@ def sides(operands: Sequence[str], behind: Sequence[str] = ()) -> tuple[Snapshot
             f"diff takes two files or folders, not {len(paths)}; for what changed in files since a commit, "
             f"name it first:  jitperf diff HEAD {paths[0]} ..."
         )
-    return _of_revisions(names or ["HEAD"], paths)
+    return _of_revisions(names, paths)
 
 
 def _of_revisions(names: Sequence[str], paths: Sequence[Path]) -> tuple[Snapshot, Snapshot]:
     try:
         repository = find_repository(Path())
     except GitError as error:
-        raise GitError(f"{names[0]} is no file or folder, so it is taken for a git revision, but {error}") from error
-    revisions = _revisions(repository, names)
+        seen = f"{names[0]} is no file or folder, so it would be a git revision: " if names else ""
+        raise GitError(f"{seen}{error}; without git, two files or folders can be compared") from error
+    revisions = _revisions(repository, names or ["HEAD"])
     inside = [repository.inside(_of_test_file(path)) for path in paths] or ["."]
     old, *more = [_at(repository, each, inside) for each in revisions]
     new = more[0] if more else _shown(repository, _HERE, in_work_tree(repository, inside))

@@ -78,8 +78,9 @@ def _span(versions: Sequence[Version]) -> str:
 def _told(trend: Trend) -> str:
     recordings, unit = trend.series.recordings, trend.series.unit
     first, last = recordings[0].value, recordings[-1].value
-    text = format_change(first, last, unit)
-    if first:
+    # A number that was recorded once has not changed.
+    text = format_change(first, last, unit) if len(recordings) > 1 else format_quantity(last, unit)
+    if first and len(recordings) > 1:
         text += f"  {format_quantity(last / first, Unit.FACTOR)}"
     if not trend.enough and len(recordings) > 1:
         text += f"  ({len(recordings)} recordings)"

@@ -327,9 +327,11 @@ def test_outside_a_repository_only_files_can_be_compared(
     assert main(["diff", "HEAD~1"]) == 2
     assert capsys.readouterr() == (
         "",
-        "jitperf: HEAD~1 is no file or folder, so it is taken for a git revision, but . is not in a git repository, "
-        "so git has no history of it\n",
+        "jitperf: HEAD~1 is no file or folder, so it would be a git revision: this folder is not in a git repository, "
+        "so git has no history of it; without git, two files or folders can be compared\n",
     )
+    assert main(["diff"]) == 2
+    assert capsys.readouterr().err.startswith("jitperf: this folder is not in a git repository, so git has no history")
 
 
 def test_long_lines_are_broken_on_a_narrow_terminal(
