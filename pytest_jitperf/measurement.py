@@ -125,20 +125,24 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HelperUses:
-    """What the jitted helpers under an outer jit are to a trace, in CPU seconds of the thread.
+class HelperUse:
+    """What a helper's own jit is to the trace of an outer one, in CPU seconds of the thread for trace and lower.
 
     Attributes:
-        calls: How often helpers were called while tracing.
-        programs: With how many different shapes, each traced and lowered once.
-        once: What tracing and lowering each of these once takes, in all.
-        every: What it would take if every call were traced and lowered at that price.
+        name: ``"pkg.mod.f"``.
+        calls: How often it was called while tracing.
+        shapes: With how many different shapes or static values.
+        extra: What its jit costs more at the first call.
+        saved: What its jit saves at each further call with the same shapes.
+        error: Standard error of each of the two.
     """
 
+    name: str
     calls: int
-    programs: int
-    once: float
-    every: float
+    shapes: int
+    extra: float
+    saved: float
+    error: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +167,8 @@ class Measurement:
         notes: Sentences for the reader, e.g. that the function was jitted already.
         waited: Of ``compile`` the seconds for which other processes may have had the cores; a busy machine is not the
             code's cost. Not stored.
-        uses: What jitted helpers are to the trace of an outer jit, for the guide; None where nobody asked. Not stored.
+        uses: What the jits of helpers are to the trace of an outer one, for the guide; empty where nobody asked. Not
+            stored.
     """
 
     name: str = "main"
@@ -181,7 +186,7 @@ class Measurement:
     environment: Environment
     notes: tuple[str, ...] = ()
     waited: float = 0.0
-    uses: HelperUses | None = None
+    uses: tuple[HelperUse, ...] = ()
 
     def value(self, metric: str) -> float | None:
         """The metric's number (median for timings), or None where it was not measured."""

@@ -15,7 +15,7 @@ import msgspec
 from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
-from pytest_jitperf.measurement import Environment, HelperUses, Sample
+from pytest_jitperf.measurement import Environment, HelperUse, Sample
 from pytest_jitperf.trial import Tried
 
 __all__ = ["Row", "row_of", "skipped_row"]
@@ -57,7 +57,7 @@ class Row:
         launches: Executables started per call, or None.
         optimised: Digest of the optimised program, empty where there is not one program.
         helpers: The programs of jitted helpers by name and signature, for strategies driven from Python.
-        uses: What jitted helpers are to the trace of an outer jit, or None.
+        uses: What the jits of helpers are to the trace of an outer one, where the guide is wanted.
         expected_calls: How often the function is called in a life of the program, or None where nobody said.
         failed: Whether it fails however strict the run is.
         gated_by: What decided, empty where nothing was gated.
@@ -103,7 +103,7 @@ class Row:
     launches: int | None = None
     optimised: str = ""
     helpers: tuple[str, ...] = ()
-    uses: HelperUses | None = None
+    uses: tuple[HelperUse, ...] = ()
     expected_calls: int | None = None
     failed: bool = False
     gated_by: str = ""

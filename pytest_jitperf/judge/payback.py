@@ -1,11 +1,11 @@
-"""From how many uses a jitted helper pays back under an outer jit, where only trace and lower can gain."""
+"""From how many calls in one trace the jit of a helper pays under an outer jit, where only trace and lower can gain."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from pytest_jitperf.measurement import HelperUses
+from pytest_jitperf.measurement import HelperUse
 
 __all__ = ["Payback", "payback"]
 
@@ -14,12 +14,12 @@ _Z = 1.96
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payback:
-    """Uses with the same shapes from which on the jit of a helper saves trace and lower time.
+    """Calls with the same shapes from which on the jit of a helper saves trace and lower time.
 
     Attributes:
-        first: The number of uses, at least 1; infinite where no number is enough.
+        first: The number of calls, at least 1; infinite where no number is enough.
         low: Lower end of its interval of 95 %.
-        high: Upper end; infinite where it may never pay back.
+        high: Upper end; infinite where it may never pay.
     """
 
     first: float
@@ -27,24 +27,24 @@ class Payback:
     high: float
 
 
-def payback(uses: HelperUses, outer: float, both: float, floor: float) -> Payback:
-    """Solves for the number of uses at which nothing is saved and nothing lost.
+def payback(use: HelperUse) -> Payback:
+    """Solves for the number of calls at which nothing is saved and nothing lost.
 
-    A helper that takes ``t`` to trace and lower costs ``k * a * t`` where it is not jitted and is used ``k`` times with
-    the same shapes. Jitted it costs ``t`` once, and ``k * b * t`` for the calls. So the two are equal where
-    ``k * (a - b) = 1``, and ``a - b`` follows from what all helpers of a trace save together:
-    ``outer - both = (a - b) * every - once``.
+    The jit costs ``extra`` more at the first call and saves ``saved`` at each further one, so the two are even at
+    ``1 + extra / saved`` calls. The ends of the interval take the worse and the better end of both.
 
     Args:
-        uses: How often helpers are called and what tracing them costs.
-        outer: CPU seconds of trace and lower without jitted helpers.
-        both: The same with them.
-        floor: Standard error of each of these times, as a share of it.
+        use: What the jit costs and saves.
     """
-    per_use = (outer - both + uses.once) / uses.every
-    error = _Z * floor * math.hypot(outer, both, uses.once) / uses.every
-    return Payback(first=_uses(per_use), low=_uses(per_use + error), high=_uses(per_use - error))
+    error = _Z * use.error
+    return Payback(
+        first=_calls(use.extra, use.saved),
+        low=_calls(use.extra - error, use.saved + error),
+        high=_calls(use.extra + error, use.saved - error),
+    )
 
 
-def _uses(per_use: float) -> float:
-    return max(1 / per_use, 1.0) if per_use > 0 else math.inf
+def _calls(extra: float, saved: float) -> float:
+    if extra <= 0 and saved >= 0:
+        return 1.0
+    return 1 + extra / saved if saved > 0 else math.inf

@@ -82,7 +82,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         reference = references.find(request)
         with subject.active(), collector_off():
             progress("compiling")
-            uses = helper_uses(subject, lock) if request.guide else None
+            uses = helper_uses(subject, lock) if request.guide else ()
             parts, result = _measure(request, subject, lock)
             _refuse_uncalled(subject)
             sequence = sequence_of(request)

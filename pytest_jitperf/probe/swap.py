@@ -156,6 +156,11 @@ class HelperRecord:
         return self.slot.calls
 
     @property
+    def unjitted(self) -> FunctionType:
+        """The helper as it was, which a swap does not reach."""
+        return self._copy
+
+    @property
     def jitted(self) -> Any:
         """The jitted function, or what the transform made. For methods: what served the first object's class."""
         return next(iter(self._by_class.values()), self._way).jitted

@@ -127,6 +127,8 @@ def _choice(advice: Advice) -> str:
     twins = {line.strategy: twin for line in losers if (twin := _twin(line, winners)) is not None}
     others = [line for line in losers if line.strategy not in twins]
     if len(winners) == 1:
+        if not others and winners[0].strategy == "eager":
+            return f"nothing beats eager ({listed(twins)} alike within noise)"
         if not others:
             return f"{listed(line.strategy for line in advice.lines)} cannot be told apart"
         why = [f"{listed(twins)} alike within noise"] if twins else []
@@ -232,8 +234,11 @@ def _reason(line: Line, winner: Line) -> str:
         return f"{line.strategy} {slower}"
     if later < 0:
         return f"{line.strategy} starts {_seconds(-later)} sooner, but {slower}"
-    runs = "" if _runs_apart(line, winner) else " and runs no faster"
-    return f"{line.strategy} starts {_seconds(later)} later{runs}"
+    if _runs_apart(line, winner):
+        return f"{line.strategy} starts {_seconds(later)} later"
+    # Not to be told apart is not to be equal: a busy machine hides what is no small difference.
+    runs = "runs no faster" if line.run >= winner.run else "runs alike within noise"
+    return f"{line.strategy} starts {_seconds(later)} later and {runs}"
 
 
 def _starts_apart(one: Line, other: Line) -> bool:

@@ -6,6 +6,7 @@ import math
 
 from pytest_jitperf.judge.envelope import apart
 from pytest_jitperf.judge.payback import payback
+from pytest_jitperf.measurement import HelperUse
 from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.report.guide import Advice, calls_until, number_of_calls
 from pytest_jitperf.row import Row
@@ -33,7 +34,10 @@ def nested_facts(advice: Advice) -> tuple[str, ...]:
     inner, outer, both = (advice.row(name) for name in ("inner", "outer", "both"))
     found = []
     if outer is not None and both is not None:
-        found += [_programs(outer, both), _tracing(outer, both), _pays_from(outer, both)]
+        found += [_programs(outer, both), _tracing(outer, both)]
+    if both is not None:
+        most = sorted(both.uses, key=lambda use: -use.calls)[:_MOST_NAMES]
+        found += [_pays_from(use) for use in most]
     found.append(_each_helper(advice))
     if inner is not None:
         found.append(_dispatch(inner, advice.row("eager"), both or outer))
@@ -58,17 +62,12 @@ def _programs(outer: Row, both: Row) -> str:
     return f"both and outer are not the same optimised program{what}"
 
 
-def _traced(row: Row) -> float | None:
-    """CPU seconds of the thread for trace and lower, or None where they were not measured."""
-    phases = ("trace_cpu", "lower_cpu")
-    return sum(row.timed[phase].median for phase in phases) if row.timed.keys() >= set(phases) else None
-
-
 def _tracing(outer: Row, both: Row) -> str:
-    """How much trace and lower time the jitted helpers save under an outer jit."""
-    alone, nested = _traced(outer), _traced(both)
-    if alone is None or nested is None:
+    """How much trace and lower time the jitted helpers save under an outer jit, in CPU time of the thread."""
+    phases = ("trace_cpu", "lower_cpu")
+    if not all(phase in row.timed for row in (outer, both) for phase in phases):
         return ""
+    alone, nested = (sum(row.timed[phase].median for phase in phases) for row in (outer, both))
     if not apart(alone, nested, _CPU_FLOOR * alone, _CPU_FLOOR * nested):
         return f"both and outer take as long to trace and lower ({_seconds(nested)} and {_seconds(alone)} of CPU time)"
     why = (
@@ -79,23 +78,21 @@ def _tracing(outer: Row, both: Row) -> str:
     return f"both takes {_seconds(nested)} of CPU time to trace and lower, outer {_seconds(alone)}: {why}"
 
 
-def _pays_from(outer: Row, both: Row) -> str:
-    """From how many uses a helper's jit saves anything under an outer jit."""
-    uses, alone, nested = both.uses, _traced(outer), _traced(both)
-    if uses is None or alone is None or nested is None:
-        return ""
-    shapes = "1 shape" if uses.programs == 1 else f"{uses.programs:,} shapes"
-    here = f"{number_of_calls(uses.calls)} of helpers with {shapes} while tracing"
-    found = payback(uses, alone, nested, _CPU_FLOOR)
+def _pays_from(use: HelperUse) -> str:
+    """From how many calls a helper's jit saves anything under an outer jit."""
+    often = "once" if use.calls == 1 else f"{use.calls:,} times"
+    shapes = "1 shape" if use.shapes == 1 else f"{use.shapes:,} shapes"
+    here = f"while tracing, {use.name} is called {often} with {shapes}: under an outer jit its own jit"
+    found = payback(use)
     if math.isinf(found.low):
-        return f"{here}: however often a helper is called, its jit saves nothing under an outer one here"
+        return f"{here} saves nothing, however often it is called"
     low = math.ceil(found.low)
     if math.isinf(found.high):
         since = f"{number_of_calls(low if math.isinf(found.first) else math.ceil(found.first))} or more"
     else:
         high = math.ceil(found.high)
         since = number_of_calls(low) if low == high else f"{low:,} to {number_of_calls(high)}"
-    return f"{here}: under an outer jit a helper's own jit pays from {since} with the same shape on"
+    return f"{here} pays from {since} with the same shape on"
 
 
 def _each_helper(advice: Advice) -> str:
@@ -140,7 +137,7 @@ def _when_inner(advice: Advice, inner: Row, outer: Row | None) -> str:
         if place > 0:
             since = f"from {calls_until(advice.segments[place])} on"
             return f"inner is right here {since}{f' and up to {calls_until(after[0])}' if after else ''}"
-        until = f"up to {calls_until(after[0])}" if after else "however often it is called"
+        until = f"up to {calls_until(after[0])}" if after else _for_ever(advice)
         if gap <= 0:
             return f"inner is right here {until}"
         sooner = format_quantity(gap, Unit.SECONDS, 2)
@@ -150,6 +147,11 @@ def _when_inner(advice: Advice, inner: Row, outer: Row | None) -> str:
         f"same shapes; here {outer.strategy} compiles in {_seconds(outer.timed['compile'].median)}, inner in "
         f"{_seconds(inner.timed['compile'].median)}"
     )
+
+
+def _for_ever(advice: Advice) -> str:
+    faster = any(line.run < advice.line("inner").run for line in advice.lines)
+    return "for all that these run times tell" if faster else "however often it is called"
 
 
 def _compiled(inner: Row) -> str:

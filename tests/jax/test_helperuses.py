@@ -9,10 +9,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from pytest_jitperf.measurement import HelperUses
+from pytest_jitperf.inner import InnerTarget
+from pytest_jitperf.judge.payback import payback
+from pytest_jitperf.measurement import HelperUse
 from pytest_jitperf.probe.measure import Probed
 
-UsesOf = Callable[..., HelperUses | None]
+UsesOf = Callable[..., tuple[HelperUse, ...]]
 
 X = jnp.ones((8, 8))
 
@@ -33,15 +35,14 @@ def along(x: jax.Array) -> Any:
 
 @pytest.fixture(name="uses_of")
 def uses_of_helpers(measured: Callable[..., Probed]) -> UsesOf:
-    def run(function: Callable[..., Any], *inner: Callable[..., Any], **fields: Any) -> HelperUses | None:
+    def run(function: Callable[..., Any], *inner: Callable[..., Any], **fields: Any) -> tuple[HelperUse, ...]:
         return measured(function, X, inner=inner, **{"strategy": "both", "guide": True, **fields}).measurement.uses
 
     return run
 
 
-def counts(uses: HelperUses | None) -> tuple[int, int]:
-    assert uses is not None
-    return uses.calls, uses.programs
+def counts(uses: tuple[HelperUse, ...]) -> list[tuple[str, int, int]]:
+    return [(use.name.rpartition(".")[2], use.calls, use.shapes) for use in uses]
 
 
 def test_calls_and_shapes_are_counted(uses_of: UsesOf) -> None:
@@ -50,11 +51,7 @@ def test_calls_and_shapes_are_counted(uses_of: UsesOf) -> None:
             x = block(x)
         return x + block(x[:4, :4]).sum()
 
-    uses = uses_of(chain, block)
-
-    assert counts(uses) == (6, 2)
-    assert uses is not None
-    assert 0 < uses.once < uses.every
+    assert counts(uses_of(chain, block)) == [("block", 6, 2)]
 
 
 def test_a_call_within_a_jitted_helper_counts_once_for_each_trace_of_it(uses_of: UsesOf) -> None:
@@ -66,40 +63,38 @@ def test_a_call_within_a_jitted_helper_counts_once_for_each_trace_of_it(uses_of:
             x = outer_block(x)
         return x
 
-    assert counts(uses_of(chain, outer_block, block)) == (5, 2)
+    assert counts(uses_of(chain, outer_block, block)) == [("outer_block", 3, 1), ("block", 2, 1)]
 
 
-def test_the_price_of_a_helper_counts_as_often_as_it_is_called(uses_of: UsesOf) -> None:
-    def once_each(x: jax.Array) -> jax.Array:
-        return block(large(x))
+def test_a_helper_of_some_size_pays_at_its_second_call_or_so(uses_of: UsesOf) -> None:
+    (use,) = uses_of(lambda x: large(large(x)), large)
+    found = payback(use)
 
-    def small_often(x: jax.Array) -> jax.Array:
-        for _ in range(10):
-            x = block(x)
-        return large(x)
+    assert use.saved > 0
+    assert 1 <= found.low <= found.first < 3
 
-    def large_often(x: jax.Array) -> jax.Array:
-        for _ in range(10):
-            x = large(x)
-        return block(x)
 
-    each, small, big = (uses_of(function, block, large) for function in (once_each, small_often, large_often))
-    assert each is not None
-    assert small is not None
-    assert big is not None
+def test_values_and_static_arguments_are_passed_on(uses_of: UsesOf) -> None:
+    def scaled(x: jax.Array, how: str, by: float) -> jax.Array:
+        return x * by if how == "times" else x
 
-    assert each.every == each.once
-    assert 1 < small.every / small.once < 5.5 < big.every / big.once < 10
+    helper = InnerTarget(target=scaled, options={"static_argnames": ("how",)})
+    uses = uses_of(lambda x: scaled(scaled(x, "times", 2.0), "times", 3.0), helper)
+
+    assert counts(uses) == [("scaled", 2, 1)]
 
 
 @pytest.mark.parametrize("strategy", ["outer", "inner", "eager"])
-def test_only_jitted_helpers_under_an_outer_jit_have_uses(strategy: str, uses_of: UsesOf) -> None:
-    assert uses_of(lambda x: block(block(x)), block, strategy=strategy) is None
+def test_only_jitted_helpers_under_an_outer_jit_have_uses(uses_of: UsesOf, strategy: str) -> None:
+    assert uses_of(lambda x: block(block(x)), block, strategy=strategy) == ()
 
 
 def test_a_helper_that_cannot_be_traced_by_itself_gives_no_number(uses_of: UsesOf) -> None:
-    assert uses_of(lambda x: jax.vmap(along, axis_name="rows")(x), along) is None
+    def rows(x: jax.Array) -> Any:
+        return jax.vmap(along, axis_name="rows")(block(x))
+
+    assert counts(uses_of(rows, along, block)) == [("block", 1, 1)]
 
 
 def test_nobody_pays_for_it_unasked(uses_of: UsesOf) -> None:
-    assert uses_of(lambda x: block(block(x)), block, guide=False) is None
+    assert uses_of(lambda x: block(block(x)), block, guide=False) == ()

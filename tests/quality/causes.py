@@ -80,7 +80,7 @@ CASES = {
     "an int for a float": (step, [(1.0,), (1,)]),
     "by keyword": (step, [(X, 1), ((X,), {"n": 1})]),
     "length of a list": (step, [([X],), ([X, X],)]),
-    "a tuple for a list": (step, [([X],), ((X,), {})]),
+    "a tuple for a list": (step, [([X],), (((X,),), {})]),
     "a key of a dict": (step, [({"w": X},), ({"w": X, "b": X},)]),
     "an array for None": (step, [(X, 1, None), (X, 1, X)]),
     "a nested leaf": (step, [({"l": [{"w": X}]},), ({"l": [{"w": X[:4]}]},)]),

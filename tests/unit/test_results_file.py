@@ -16,7 +16,7 @@ from pytest_jitperf.baseline.model import Entry, StoredProgram, to_json
 from pytest_jitperf.baseline.programs import artifact_name
 from pytest_jitperf.errors import ResultsError
 from pytest_jitperf.judge.outcome import Finding, Outcome
-from pytest_jitperf.measurement import Environment, HelperUses, Ratio, Sample
+from pytest_jitperf.measurement import Environment, HelperUse, Ratio, Sample
 from pytest_jitperf.results import Results, Unmeasured, results_of
 from pytest_jitperf.resultsfile import dump, parse, read
 from pytest_jitperf.row import Row
@@ -81,7 +81,7 @@ def row_without_a_default(environment: Environment, entry: dict[str, Any]) -> Ro
         launches=1,
         optimised="digest",
         helpers=("m.f(f32[8])",),
-        uses=HelperUses(calls=3, programs=1, once=0.1, every=0.3),
+        uses=(HelperUse(name="m.f", calls=3, shapes=1, extra=0.1, saved=0.3, error=0.01),),
         expected_calls=1_000,
         failed=True,
         gated_by="race",
