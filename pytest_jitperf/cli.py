@@ -19,7 +19,7 @@ from pytest_jitperf.errors import JitperfError
 
 __all__ = ["main"]
 
-_COMMANDS = ("show", "diff", "history", "prune", "merge", "update", "schema")
+_COMMANDS = ("show", "diff", "history", "prune", "merge", "update", "report", "schema")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -145,6 +145,7 @@ def settings_from(
         guide=value("jitperf_guide", False),
         guide_file=value("jitperf_guide_file", ""),
         json=value("jitperf_json", ""),
+        html=value("jitperf_html", ""),
     )
 
 
@@ -279,5 +280,12 @@ OPTIONS = (
         metavar="PATH",
         read=str,
         help="Write the results to this file, for other programs, jitperf merge and jitperf update",
+    ),
+    Option(
+        flag="--jitperf-html",
+        kind="text",
+        metavar="PATH",
+        read=str,
+        help="Write a report to look at to this file, one HTML file that needs no network",
     ),
 )

@@ -112,8 +112,23 @@ def _json(run: Run) -> bytes:
     return resultsfile.dump(results(run))
 
 
+def _html(run: Run) -> str:
+    from pytest_jitperf.pasts import pasts
+    from pytest_jitperf.report.html import html
+
+    found = results(run)
+    return html(found, pasts(found.rows, run.rootdir))
+
+
+def _no_html() -> str:
+    from pytest_jitperf.report.html import why_not_available
+
+    return why_not_available()
+
+
 OUTPUTS = (
     Output(setting="guide_file", noun="guide", content=_guide),
     # A shard without a marked test has results too: none.
     Output(setting="json", noun="results", content=_json, always=True),
+    Output(setting="html", noun="report", content=_html, unavailable=_no_html),
 )

@@ -48,6 +48,7 @@ class Settings:
         guide: Whether the guide to all tests is printed.
         guide_file: Where the guide is written as Markdown, relative to where pytest was started; empty for nowhere.
         json: Where the results are written, likewise.
+        html: Where the report to look at is written, likewise.
     """
 
     mode: Literal["gate", "update", "disable"] = "gate"
@@ -66,8 +67,9 @@ class Settings:
     guide: bool = False
     guide_file: str = ""
     json: str = ""
+    html: str = ""
 
     @property
     def files(self) -> tuple[str, ...]:
         """Paths of the files that are written at the end."""
-        return tuple(filter(None, (self.guide_file, self.json)))
+        return tuple(filter(None, (self.guide_file, self.json, self.html)))

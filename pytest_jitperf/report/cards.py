@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.envelope import total
-from pytest_jitperf.judge.outcome import Effect, Finding, Outcome, Verdict
+from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
+from pytest_jitperf.report.account import Account, account_of
 from pytest_jitperf.report.costplot import cost_plot
 from pytest_jitperf.report.drawing import Figure, series_class
-from pytest_jitperf.report.failure import command_in, unconfirmed
 from pytest_jitperf.report.grouping import Group, groups
 from pytest_jitperf.report.guide import Advice, advise, number_of_calls
 from pytest_jitperf.report.guidebook import Page, page
+from pytest_jitperf.report.historyplot import Past, Step, history_plot
 from pytest_jitperf.report.numbers import Table, judged_table, numbers_table
 from pytest_jitperf.report.phaseplot import phase_plot
 from pytest_jitperf.report.ratioplot import Compared, ratio_plot
-from pytest_jitperf.report.standing import Standing, failed_otherwise, standing
+from pytest_jitperf.report.standing import Standing, standing
 from pytest_jitperf.report.sweep import cheapest_by_size, growth_lines, rows_by_strategy
 from pytest_jitperf.report.sweepplot import sweep_plot
 from pytest_jitperf.row import Row
-from pytest_jitperf.status import Status
 from pytest_jitperf.units import Unit, format_quantity
 
-__all__ = ["Card", "Line", "Trouble", "cards"]
+__all__ = ["Card", "Line", "Pasts", "Trouble", "cards"]
+
+Pasts = Mapping[tuple[str, Key], tuple[Step, ...]]
+"""Recordings of earlier commits, by baseline file and key of the entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +61,13 @@ class Trouble:
         name: What the strategy is called in the table.
         word: Of the verdict.
         stands: How it stands.
-        sentences: What was found, worst first, at least one.
-        why: What changed, weightiest first.
-        rules: What set the limits.
-        notes: Sentences that decide nothing.
-        command: The command that accepts it; empty where there is none.
+        account: What it has to say of itself.
     """
 
     name: str
     word: str
     stands: Standing
-    sentences: tuple[str, ...]
-    why: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    command: str = ""
+    account: Account
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,35 +103,39 @@ class Card:
     numbers: Table | None = None
 
 
-def cards(rows: Iterable[Row]) -> list[Card]:
+def cards(rows: Iterable[Row], pasts: Pasts | None = None) -> list[Card]:
     """One card per test, in the order of the table.
 
     Args:
         rows: All rows of a run.
+        pasts: What earlier commits recorded of them, by baseline file and key of the entry.
     """
+    known = pasts or {}
     found: list[Card] = []
     for sweep, of_one in groupby(groups(rows), key=lambda group: group.sweep):
         same = list(of_one)
-        found += [_sweep(sweep, same)] if sweep else map(_single, same)
+        found += [_sweep(sweep, same, known)] if sweep else [_single(each, known) for each in same]
     return found
 
 
-def _single(group: Group) -> Card:
+def _single(group: Group, pasts: Pasts) -> Card:
     named = [(group.name_of(row), row) for row in group.rows]
     advice = advise(group)
     pages = tuple(page(each.device, each) for each in advice)
-    figures = [*_ratios(named), *map(cost_plot, advice), phase_plot(named)]
+    figures = [*_ratios(named), *map(cost_plot, advice), phase_plot(named), _history(named, pasts)]
     return _card(group.title, [group], named, advice, pages=pages, figures=figures)
 
 
-def _sweep(title: str, sizes: Sequence[Group]) -> Card:
+def _sweep(title: str, sizes: Sequence[Group], pasts: Pasts) -> Card:
     group_of = {id(row): group for group in sizes for row in group.rows}
     rows = rows_by_strategy(sizes)
     named = [(group_of[id(row)].name_of(row), row) for row in rows]
     several = any(group.several_devices for group in sizes)
     plots = [sweep_plot(rows, metric, several_devices=several) for metric in ("run", "compile")]
     sentences = (*cheapest_by_size(sizes), *growth_lines(sizes))
-    return _card(title, sizes, named, [], sentences=sentences, figures=[*_ratios(named), *plots])
+    return _card(
+        title, sizes, named, [], sentences=sentences, figures=[*_ratios(named), *plots, _history(named, pasts)]
+    )
 
 
 def _card(
@@ -173,7 +174,7 @@ def _card(
                 cells=tuple(cells),
                 word=row.outcome,
                 stands=standing(row),
-                note="; ".join([*group_of[id(row)].notes_on(row), *_ended(row)]),
+                note="; ".join(group_of[id(row)].notes_on(row)),
             )
         )
     return Card(
@@ -202,39 +203,9 @@ def _words(rows: Sequence[Row]) -> tuple[tuple[str, Standing, int], ...]:
 def _trouble(name: str, row: Row) -> Trouble | None:
     """What there is to tell of a strategy; nothing of one that is as it was."""
     stands = standing(row)
-    verdict = Verdict(findings=row.findings, why=row.why)
     if stands is Standing.FINE and not row.why:
         return None
-    told = verdict.failures or verdict.unsettled or _moved(row.findings)
-    sentences = [each.sentence for each in told] or ([row.note] if row.note else [])
-    sentences += _ended(row)
-    if not sentences:
-        return None
-    doubt = unconfirmed(told) if stands is Standing.FAILED else ""
-    return Trouble(
-        name=name,
-        word=row.outcome,
-        stands=stands,
-        sentences=tuple(sentences),
-        why=row.why,
-        rules=tuple(dict.fromkeys(each.rule for each in told if each.rule)),
-        notes=(*([doubt] if doubt else []), *row.notes),
-        command=command_in(row.failure),
-    )
-
-
-def _moved(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    return tuple(each for each in findings if each.outcome is Outcome.IMPROVED)
-
-
-def _ended(row: Row) -> list[str]:
-    """How the test ended, where the verdict does not say so."""
-    if failed_otherwise(row):
-        return ["the test failed for another reason than what was measured"]
-    fails = row.failed or row.effect == Effect.FAIL.value
-    if fails and row.status == Status.XFAILED.value:
-        return ["the test is expected to fail"]
-    return []
+    return Trouble(name=name, word=row.outcome, stands=stands, account=account_of(row))
 
 
 def _ratios(named: Sequence[tuple[str, Row]]) -> list[Figure | None]:
@@ -250,10 +221,20 @@ def _ratios(named: Sequence[tuple[str, Row]]) -> list[Figure | None]:
         )
         for name, row in named
         for each in row.findings
-        if each.ratio is not None
+        if each.ratio is not None and math.isfinite(each.ratio.estimate)
     ]
     found.sort(key=lambda each: each.effect is not Effect.FAIL)
     return [ratio_plot([each for each in found if each.at_least is at_least]) for at_least in (False, True)]
+
+
+def _history(named: Sequence[tuple[str, Row]], pasts: Pasts) -> Figure | None:
+    return history_plot(
+        [
+            Past(name=name, strategy=row.strategy, steps=pasts[row.baseline, row.key], now=row.run)
+            for name, row in named
+            if (row.baseline, row.key) in pasts
+        ]
+    )
 
 
 def _subject(finding: Finding) -> str:

@@ -30,7 +30,7 @@ LEVELS = (
     {"row", "fixture"},
     {"session", "results", "resultsfile", "schemas", "recording"},
     {"report"},
-    {"failures", "run", "markers", "collected", "joining"},
+    {"failures", "run", "markers", "collected", "joining", "pasts"},
     {"items", "judging", "controller", "outputs"},
     {"plugin", "commands"},
     {"cli"},

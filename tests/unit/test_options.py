@@ -343,7 +343,7 @@ def registered() -> SimpleNamespace:
 def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -> None:
     flags = ["update", "update-force", "prune", "disable", "strict", "stored-times"]
     valued = ["strategies", "devices", "tolerance", "missing", "max-time", "max-compile", "baseline-dir"]
-    files = ["guide", "guide-file", "json"]
+    files = ["guide", "guide-file", "json", "html"]
 
     assert list(registered.options) == [f"--jitperf-{each}" for each in [*flags, *valued, *files]]
     assert {name: key["type"] for name, key in registered.keys.items()} == {

@@ -1,0 +1,84 @@
+"""The HTML report: one file that holds all of a run and asks the network for nothing.
+
+It works without scripts, is read on paper and on a phone, and its plots (``drawing.py``) are part of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.report.cards import Card, Pasts, cards
+from pytest_jitperf.report.drawing import WIDTH
+from pytest_jitperf.report.overview import overview, sections
+from pytest_jitperf.results import Results
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = ["html", "why_not_available"]
+
+_TEMPLATE = "report.html.jinja"
+# What is longer has to break somewhere on a phone.
+_WHOLE = 28
+
+
+def why_not_available() -> str:
+    """Says what is missing for this report; empty where nothing is."""
+    if find_spec("jinja2") is None:
+        return 'the HTML report needs jinja2; install it with  pip install "pytest-jitperf[report]"'
+    return ""
+
+
+def html(results: Results, pasts: Pasts | None = None) -> str:
+    """Writes the report of a run.
+
+    Args:
+        results: What the run found; it names no path or user of the machine.
+        pasts: What earlier commits recorded of it, where that is known.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("pytest_jitperf.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["prose"] = _prose
+    return environment.get_template(_TEMPLATE).render(
+        run=overview(results),
+        sections=sections(_anchored(cards(results.rows, pasts))),
+        metrics=list(METRICS.values()),
+        width=WIDTH,
+    )
+
+
+def _prose(text: str) -> Markup:
+    """Text whose options and arrows are not broken at their hyphens."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(\s+)", text)
+    return Markup("").join(
+        Markup('<span class="whole">{}</span>').format(each) if "-" in each and len(each) <= _WHOLE else escape(each)
+        for each in parts
+    )
+
+
+def _anchored(found: Iterable[Card]) -> list[tuple[str, Card]]:
+    """Each card with a name for links that is the same in the next report of the same tests."""
+    taken: set[str] = set()
+    anchored = []
+    for card in found:
+        plain = re.sub(r"[^a-z0-9]+", "-", f"{card.file} {card.name}".lower()).strip("-")
+        anchor, n = plain, 1
+        while anchor in taken:
+            n += 1
+            anchor = f"{plain}-{n}"
+        taken.add(anchor)
+        anchored.append((f"t-{anchor}", card))
+    return anchored
