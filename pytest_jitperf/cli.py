@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 from pytest_jitperf.commands.shared import complain
 from pytest_jitperf.errors import JitperfError
@@ -20,6 +22,9 @@ from pytest_jitperf.errors import JitperfError
 __all__ = ["main"]
 
 _COMMANDS = ("show", "diff", "history", "prune", "merge", "update", "report", "schema")
+
+# Where the commands have their files, and what these are made.
+_FILES: dict[str, Callable[[str], Any]] = {"paths": Path, "operands": str}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,10 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    given_arguments = sys.argv[1:] if arguments is None else list(arguments)
-    given = _parser().parse_args(given_arguments)
-    # The parser drops the sign that what follows are paths, which matters where something else may stand before them.
-    given.behind = given_arguments[given_arguments.index("--") + 1 :] if "--" in given_arguments else []
+    given = _parsed(sys.argv[1:] if arguments is None else list(arguments))
     try:
         code: int = given.run(given)
         sys.stdout.flush()
@@ -53,6 +55,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _parsed(arguments: list[str]) -> argparse.Namespace:
+    """Parses the command line; files may stand before, between and behind options."""
+    parser = _parser()
+    given, left = parser.parse_known_args(arguments)
+    files = next((name for name in _FILES if hasattr(given, name)), None)
+    place = left.index("--") if "--" in left else len(left)
+    if files is None or any(each.startswith("-") for each in left[:place]):
+        if left:
+            parser.error(f"unrecognized arguments: {' '.join(left)}")
+    else:
+        # The parser takes them in one place alone.
+        getattr(given, files).extend(map(_FILES[files], left[:place] + left[place + 1 :]))
+    # It also drops the sign that what follows are paths, which matters where something else may stand before them.
+    given.behind = arguments[arguments.index("--") + 1 :] if "--" in arguments else []
+    return given
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -136,6 +136,38 @@ def test_on_a_terminal_it_is_a_table_with_colours_unless_they_are_not_wanted(
     assert ("\x1b[1m" in shown) == coloured
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["--table", "tests", "more"], ["tests", "--table", "more"], ["tests", "--table", "--", "more"], ["tests", "more"]],
+    ids=" ".join,
+)
+def test_options_may_stand_anywhere_among_files(
+    file: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    Path("more").mkdir()
+    Path("more", "a.json").write_bytes(file.read_bytes())
+
+    assert main(["show", *arguments]) == 0
+    shown = {line.split("\t")[0] for line in capsys.readouterr().out.splitlines()}
+    assert {f"{file}", "more/a.json"} <= shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["show", "tests", "--tabel"], "--tabel"),
+        (["show", "tests", "--json", "more", "--nosuch", "--", "tests"], "more --nosuch -- tests"),
+        (["schema", "results", "more"], "more"),
+    ],
+)
+def test_what_a_command_does_not_take_is_named(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert capsys.readouterr().err.endswith(f"error: unrecognized arguments: {named}\n")
+
+
 def test_a_file_that_is_named_twice_is_shown_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--table", "tests", str(file)]) == 0
     assert capsys.readouterr().out == f"{file}\n{TABLE}"

@@ -135,6 +135,8 @@ def two_commits(
         (["HEAD~1", "HEAD", "--", "tests/__jitperf__"], "HEAD~1", "HEAD"),
         (["HEAD~1", "tests/test_step.py"], "HEAD~1", "the work tree"),
         (["HEAD~1", "--", FILE.as_posix()], "HEAD~1", "the work tree"),
+        (["HEAD~1", "--table", "HEAD", "tests"], "HEAD~1", "HEAD"),
+        (["HEAD~1", "--table", "--", "tests"], "HEAD~1", "the work tree"),
     ],
     ids=" ".join,
 )
@@ -143,7 +145,7 @@ def test_revisions_are_compared_with_each_other_or_with_the_work_tree(
 ) -> None:
     Path("tests", "test_step.py").touch()
 
-    assert main(["diff", "--table", *arguments]) == 1
+    assert main(["diff", *arguments] if "--table" in arguments else ["diff", "--table", *arguments]) == 1
     assert capsys.readouterr() == (expected(FILE.as_posix(), old, new), "")
 
 
