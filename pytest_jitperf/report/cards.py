@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.envelope import total
-from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
+from pytest_jitperf.judge.outcome import Outcome
 from pytest_jitperf.report.account import Account, account_of
-from pytest_jitperf.report.costplot import cost_plot
-from pytest_jitperf.report.drawing import Figure, series_class
+from pytest_jitperf.report.drawing import Figure
+from pytest_jitperf.report.figures import Pasts, figures_of_sweep, figures_of_test
 from pytest_jitperf.report.grouping import Group, groups
 from pytest_jitperf.report.guide import Advice, advise, number_of_calls
 from pytest_jitperf.report.guidebook import Page, page
-from pytest_jitperf.report.historyplot import Past, Step, history_plot
 from pytest_jitperf.report.numbers import Table, judged_table, numbers_table
-from pytest_jitperf.report.phaseplot import phase_plot
-from pytest_jitperf.report.ratioplot import Compared, ratio_plot
 from pytest_jitperf.report.standing import Standing, standing
 from pytest_jitperf.report.sweep import cheapest_by_size, growth_lines, rows_by_strategy
-from pytest_jitperf.report.sweepplot import sweep_plot
 from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
 
-__all__ = ["Card", "Line", "Pasts", "Trouble", "cards"]
+__all__ = ["MOST_WITH_PLOTS", "Card", "Line", "Trouble", "cards"]
 
-Pasts = Mapping[tuple[str, Key], tuple[Step, ...]]
-"""Recordings of earlier commits, by baseline file and key of the entry."""
+MOST_WITH_PLOTS = 400
+"""Of more tests, those that are fine are shown without plots, so that the file can be opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +32,6 @@ class Line:
 
     Attributes:
         name: What it is called there.
-        kind: Class by which its lines are drawn, as a key to the figures.
         cells: Numbers, one for each header of the card.
         word: Of the verdict.
         stands: How it stands.
@@ -46,7 +39,6 @@ class Line:
     """
 
     name: str
-    kind: str
     cells: tuple[str, ...]
     word: str
     stands: Standing
@@ -87,6 +79,7 @@ class Card:
         figures: The plots.
         judged: Everything that was judged.
         numbers: Everything that was measured.
+        plain: Whether these and the plots were left out of it, in a report of very many tests.
     """
 
     file: str
@@ -101,6 +94,7 @@ class Card:
     figures: tuple[Figure, ...] = ()
     judged: Table | None = None
     numbers: Table | None = None
+    plain: bool = False
 
 
 def cards(rows: Iterable[Row], pasts: Pasts | None = None) -> list[Card]:
@@ -110,32 +104,33 @@ def cards(rows: Iterable[Row], pasts: Pasts | None = None) -> list[Card]:
         rows: All rows of a run.
         pasts: What earlier commits recorded of them, by baseline file and key of the entry.
     """
-    known = pasts or {}
-    found: list[Card] = []
-    for sweep, of_one in groupby(groups(rows), key=lambda group: group.sweep):
-        same = list(of_one)
-        found += [_sweep(sweep, same, known)] if sweep else [_single(each, known) for each in same]
-    return found
+    tests: list[tuple[str, list[Group]]] = []
+    for sweep, found in groupby(groups(rows), key=lambda group: group.sweep):
+        same = list(found)
+        tests += [(sweep, same)] if sweep else [("", [each]) for each in same]
+    large = len(tests) > MOST_WITH_PLOTS
+    return [
+        (_sweep if sweep else _single)(same, pasts or {}, plain=large and _worst(same) is Standing.FINE)
+        for sweep, same in tests
+    ]
 
 
-def _single(group: Group, pasts: Pasts) -> Card:
+def _single(same: Sequence[Group], pasts: Pasts, *, plain: bool) -> Card:
+    group = same[0]
     named = [(group.name_of(row), row) for row in group.rows]
     advice = advise(group)
     pages = tuple(page(each.device, each) for each in advice)
-    figures = [*_ratios(named), *map(cost_plot, advice), phase_plot(named), _history(named, pasts)]
-    return _card(group.title, [group], named, advice, pages=pages, figures=figures)
+    figures = () if plain else figures_of_test(named, advice, pasts)
+    return _card(group.title, same, named, advice, pages=pages, figures=figures, plain=plain)
 
 
-def _sweep(title: str, sizes: Sequence[Group], pasts: Pasts) -> Card:
+def _sweep(sizes: Sequence[Group], pasts: Pasts, *, plain: bool) -> Card:
     group_of = {id(row): group for group in sizes for row in group.rows}
-    rows = rows_by_strategy(sizes)
-    named = [(group_of[id(row)].name_of(row), row) for row in rows]
+    named = [(group_of[id(row)].name_of(row), row) for row in rows_by_strategy(sizes)]
     several = any(group.several_devices for group in sizes)
-    plots = [sweep_plot(rows, metric, several_devices=several) for metric in ("run", "compile")]
+    figures = () if plain else figures_of_sweep(named, pasts, several_devices=several)
     sentences = (*cheapest_by_size(sizes), *growth_lines(sizes))
-    return _card(
-        title, sizes, named, [], sentences=sentences, figures=[*_ratios(named), *plots, _history(named, pasts)]
-    )
+    return _card(sizes[0].sweep, sizes, named, [], sentences=sentences, figures=figures, plain=plain)
 
 
 def _card(
@@ -146,7 +141,8 @@ def _card(
     *,
     pages: tuple[Page, ...] = (),
     sentences: tuple[str, ...] = (),
-    figures: Sequence[Figure | None],
+    figures: tuple[Figure, ...],
+    plain: bool,
 ) -> Card:
     file, _, name = title.partition("::")
     rows = [row for _, row in named]
@@ -156,7 +152,6 @@ def _card(
     headers += ["peak memory"] if memory else []
     headers += [number_of_calls(calls)] if calls is not None else []
     totals = {id(row): total(each.line(row.strategy), each.calls) for each in advice for row in each.rows}
-    strategies = [row.strategy for row in rows]
     group_of = {id(row): group for group in groups for row in group.rows}
     lines = []
     for label, row in named:
@@ -170,7 +165,6 @@ def _card(
         lines.append(
             Line(
                 name=label,
-                kind=series_class(row.strategy, list(dict.fromkeys(strategies))),
                 cells=tuple(cells),
                 word=row.outcome,
                 stands=standing(row),
@@ -180,17 +174,22 @@ def _card(
     return Card(
         file=file,
         name=name,
-        stands=max((standing(row) for row in rows), key=_RANKS.__getitem__),
+        stands=_worst(groups),
         words=_words(rows),
         headers=tuple(headers),
         lines=tuple(lines),
         troubles=tuple(each for label, row in named if (each := _trouble(label, row)) is not None),
         pages=pages,
         sentences=sentences,
-        figures=tuple(each for each in figures if each is not None),
-        judged=judged_table(named),
-        numbers=numbers_table(named),
+        figures=figures,
+        judged=None if plain else judged_table(named),
+        numbers=None if plain else numbers_table(named),
+        plain=plain,
     )
+
+
+def _worst(groups: Sequence[Group]) -> Standing:
+    return max((standing(row) for group in groups for row in group.rows), key=_RANKS.__getitem__)
 
 
 def _words(rows: Sequence[Row]) -> tuple[tuple[str, Standing, int], ...]:
@@ -206,43 +205,6 @@ def _trouble(name: str, row: Row) -> Trouble | None:
     if stands is Standing.FINE and not row.why:
         return None
     return Trouble(name=name, word=row.outcome, stands=stands, account=account_of(row))
-
-
-def _ratios(named: Sequence[tuple[str, Row]]) -> list[Figure | None]:
-    """What was compared with the baseline, and what with another strategy."""
-    found = [
-        Compared(
-            name=" ".join(filter(None, (name, _subject(each)))),
-            ratio=each.ratio,
-            limit=each.limit,
-            at_least=not each.metric,
-            outcome=each.outcome,
-            effect=each.effect,
-        )
-        for name, row in named
-        for each in row.findings
-        if each.ratio is not None and math.isfinite(each.ratio.estimate)
-    ]
-    found.sort(key=lambda each: each.effect is not Effect.FAIL)
-    return [ratio_plot([each for each in found if each.at_least is at_least]) for at_least in (False, True)]
-
-
-def _history(named: Sequence[tuple[str, Row]], pasts: Pasts) -> Figure | None:
-    return history_plot(
-        [
-            Past(name=name, strategy=row.strategy, steps=pasts[row.baseline, row.key], now=row.run)
-            for name, row in named
-            if (row.baseline, row.key) in pasts
-        ]
-    )
-
-
-def _subject(finding: Finding) -> str:
-    if not finding.metric:
-        # Its rule names the other strategy: "faster_than outer: eager x2 (marker)".
-        return f"against {finding.rule.partition(': ')[2].partition(' x')[0]}"
-    helper = finding.helper.partition("(")[0].rpartition(".")[2]
-    return f"{helper} {finding.metric}" if helper else finding.metric
 
 
 _RANKS = {each: rank for rank, each in enumerate(Standing)}

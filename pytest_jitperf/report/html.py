@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_jitperf.metrics import METRICS
-from pytest_jitperf.report.cards import Card, Pasts, cards
+from pytest_jitperf.report.cards import MOST_WITH_PLOTS, Card, cards
 from pytest_jitperf.report.drawing import WIDTH
+from pytest_jitperf.report.figures import Pasts
 from pytest_jitperf.report.overview import overview, sections
 from pytest_jitperf.results import Results
 
@@ -55,6 +56,7 @@ def html(results: Results, pasts: Pasts | None = None) -> str:
         sections=sections(_anchored(cards(results.rows, pasts))),
         metrics=list(METRICS.values()),
         width=WIDTH,
+        most=MOST_WITH_PLOTS,
     )
 
 

@@ -42,6 +42,11 @@ class Section:
     cards: tuple[tuple[str, Card], ...]
 
     @property
+    def plain(self) -> bool:
+        """Whether plots were left out of some."""
+        return any(card.plain for _, card in self.cards)
+
+    @property
     def troubles(self) -> list[tuple[str, Card, Trouble]]:
         """What failed, or is unsettled, with the anchor of its card."""
         return [

@@ -10,7 +10,7 @@ import pytest
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.measurement import Environment, Ratio, Sample
 from pytest_jitperf.report.account import Account
-from pytest_jitperf.report.cards import Line, Trouble, cards
+from pytest_jitperf.report.cards import MOST_WITH_PLOTS, Line, Trouble, cards
 from pytest_jitperf.report.numbers import Table
 from pytest_jitperf.report.overview import Place, overview, sections
 from pytest_jitperf.report.standing import Standing
@@ -68,7 +68,6 @@ def test_strategies_stand_side_by_side_with_their_costs_and_words(pair: list[Row
     assert card.lines == (
         Line(
             name="eager",
-            kind="s0",
             cells=("96 ms", "912 us", "64", "-", "1.01 s"),
             word="reference",
             stands=Standing.FINE,
@@ -76,7 +75,6 @@ def test_strategies_stand_side_by_side_with_their_costs_and_words(pair: list[Row
         ),
         Line(
             name="outer",
-            kind="s1",
             cells=("41 ms", "367 us", "1", "8 MiB", "408 ms"),
             word="REGRESSED",
             stands=Standing.FAILED,
@@ -202,6 +200,19 @@ def test_everything_that_was_measured_is_a_table_with_quartiles(row: MakeRow) ->
         ),
         aligned=(False, True, True),
     )
+
+
+def test_of_very_many_tests_those_that_are_fine_have_no_plots(row: MakeRow, pair: list[Row]) -> None:
+    many = [
+        row(test=f"test_{n}", strategy=strategy, status="passed", metrics={"run": 1e-3})
+        for n in range(MOST_WITH_PLOTS)
+        for strategy in ("eager", "outer")
+    ]
+    assert [card.plain for card in cards(many)] == [False] * MOST_WITH_PLOTS
+    found = {card.name: card for card in cards([*many, *pair])}
+    assert found.pop("test_step").figures != ()
+    assert {(card.plain, card.figures, card.numbers) for card in found.values()} == {(True, (), None)}
+    assert all(card.pages for card in found.values())
 
 
 # The run

@@ -256,6 +256,13 @@ def test_hundreds_of_tests_stay_small(row: MakeRow) -> None:
     assert (of(300) - of(100)) / 200 < 8_000
 
 
+def test_what_is_left_out_of_very_many_tests_is_said(row: MakeRow) -> None:
+    rows = [row(test=f"test_{n}", status="passed") for n in range(401)]
+    said = "More than 400 tests: those that are fine are shown without plots"
+    assert said in html(Results(plugin="1.2", mode="gate", rows=tuple(rows)))
+    assert said not in html(Results(plugin="1.2", mode="gate", rows=tuple(rows[:400])))
+
+
 def test_where_jinja2_is_missing_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert why_not_available() == ""
     monkeypatch.setitem(sys.modules, "jinja2", None)
