@@ -36,7 +36,7 @@ class Difference:
         unit: Of both numbers.
         moved: Whether the number is another one, and not only the same one measured again. Of what never varies it
             always is; a timing where the quartiles are apart and the change is beyond what the gate lets pass, and the
-            wall time of compiling never where its CPU time is known.
+            wall time of compiling never where its CPU time is known, nor any wall time that was taken once.
         before: The text before, for the environment.
         after: The text after.
     """
@@ -158,16 +158,18 @@ def _timings(old: Mapping[str, Sample], new: Mapping[str, Sample]) -> Iterator[D
         a = None if before is None else before.median
         b = None if after is None else after.median
         if a != b:
-            moved = before is None or after is None or _moved(_tolerance(name), before, after)
+            moved = before is None or after is None or _moved(name, before, after)
             # What compiling takes is told by its CPU time, which a busy machine hardly changes.
             moved = moved and not {f"{name}_cpu"} & old.keys() & new.keys()
             yield _number(name, Unit.SECONDS, a, b, moved)
 
 
-def _moved(tolerance: Tolerance, old: Sample, new: Sample) -> bool:
+def _moved(name: str, old: Sample, new: Sample) -> bool:
+    # The quartiles of a wall time that was taken once are no quartiles.
+    told = name.endswith("_cpu") or min(old.rounds, new.rounds) > 1
     apart = new.low > old.high or new.high < old.low
     small, large = sorted((old.median, new.median))
-    return apart and not tolerance.allows(small, large)
+    return told and apart and not _tolerance(name).allows(small, large)
 
 
 def _relative(old: Mapping[str, float], new: Mapping[str, float]) -> Iterator[Difference]:

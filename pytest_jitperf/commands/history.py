@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,7 +172,8 @@ def _print(told: Sequence[_Told], style: Style, verbose: bool) -> None:
                 print()
             for line in lines_of(each.file.as_posix(), each.metric, each.history.versions, each.trends, look):
                 print(line)
-        print(f"\n{_method(told)}")
+        method = _method(told)
+        print("", *(textwrap.wrap(method, max(style.width, 30)) if style.width else [method]), sep="\n")
 
 
 def _method(told: Sequence[_Told]) -> str:

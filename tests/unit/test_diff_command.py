@@ -346,3 +346,19 @@ def test_long_lines_are_broken_on_a_narrow_terminal(
     assert max(map(len, lines)) <= 40
     assert lines[:2] == ["HEAD~1 -> HEAD: 3 changed, 1 added, 1", "    removed of 6 entries"]
     assert lines[3:5] == ["tests/__jitperf__/test_step.json,", "    test_slow / outer / cpu"]
+
+
+def test_what_is_slower_is_red_and_what_is_faster_is_green(
+    entries: tuple[dict[str, Entry], dict[str, Entry]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    write(Path("a.json"), entries[0])
+    write(Path("b.json"), entries[1])
+
+    main(["diff", "a.json", "b.json", "--table"])
+    assert "  run 1.2 ms -> 2.4 ms     \x1b[31mx2.00\x1b[0m\n" in capsys.readouterr().out
+    main(["diff", "b.json", "a.json", "--table"])
+    assert "  run 2.4 ms -> 1.2 ms     \x1b[32mx0.50\x1b[0m\n" in capsys.readouterr().out

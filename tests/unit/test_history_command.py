@@ -356,4 +356,9 @@ def test_on_a_narrow_terminal_the_row_stands_below_its_title(
     lines = run(capsys, FILE.as_posix(), "--table", "--strategy=outer")[0].splitlines()
     assert lines[1] == "test_step / outer / cpu"
     assert lines[2][10:] == "  1 ms -> 1.49 ms  x1.49"
+    assert lines[-3:] == [
+        "",
+        "changes: timings by level (PELT, cost l1, on",
+        "logarithms, by ruptures; it takes 4 recordings)",
+    ]
     assert lines[3] == f"  > {made.hashes[5][:9]} 2026-01-06  1.01 ms -> 1.5 ms  x1..."
