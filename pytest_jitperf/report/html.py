@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["html", "why_not_available"]
 
 _TEMPLATE = "report.html.jinja"
+_UNBROKEN = re.compile(r"(\S+ -> \S+|\S+)")
 # What is longer has to break somewhere on a phone.
 _WHOLE = 28
 
@@ -61,10 +62,10 @@ def html(results: Results, pasts: Pasts | None = None) -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Text whose options and arrows are not broken at their hyphens."""
+    """Text that is not broken at the hyphens of its options, nor beside its arrows."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(\s+)", text)
+    parts = _UNBROKEN.split(text)
     return Markup("").join(
         Markup('<span class="whole">{}</span>').format(each) if "-" in each and len(each) <= _WHOLE else escape(each)
         for each in parts
