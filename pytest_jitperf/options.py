@@ -146,6 +146,8 @@ def settings_from(
         guide_file=value("jitperf_guide_file", ""),
         json=value("jitperf_json", ""),
         html=value("jitperf_html", ""),
+        summary=value("jitperf_summary", ""),
+        codequality=value("jitperf_codequality", ""),
     )
 
 
@@ -287,5 +289,19 @@ OPTIONS = (
         metavar="PATH",
         read=str,
         help="Write a report to look at to this file, one HTML file that needs no network",
+    ),
+    Option(
+        flag="--jitperf-summary",
+        kind="text",
+        metavar="PATH",
+        read=str,
+        help="Write a summary of the run to this file, as Markdown",
+    ),
+    Option(
+        flag="--jitperf-codequality",
+        kind="text",
+        metavar="PATH",
+        read=str,
+        help="Write what failed or is unsettled to this file, as GitLab's code-quality report",
     ),
 )

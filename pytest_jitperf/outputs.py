@@ -5,16 +5,18 @@ Whether a file can be written is asked before any test, since a run may take hou
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_jitperf.baseline import atomic
+from pytest_jitperf.pipeline import pipeline_of
 from pytest_jitperf.results import Results, results_of
 from pytest_jitperf.run import Run
 from pytest_jitperf.wording import show
 
-__all__ = ["OUTPUTS", "Output", "complaint", "results", "write_outputs"]
+__all__ = ["OUTPUTS", "Output", "complaint", "results", "top_folder", "write_outputs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,21 @@ def results(run: Run) -> Results:
         rootdir=run.rootdir,
         invocation_dir=run.invocation_dir,
     )
+
+
+def top_folder(run: Run, top: str) -> str:
+    """Where the paths of results begin, relative to the top directory of the checkout.
+
+    Args:
+        run: State of the run.
+        top: That directory; empty for pytest's root directory.
+    """
+    if not top:
+        return ""
+    try:
+        return os.path.relpath(os.path.realpath(run.rootdir), os.path.realpath(top)).replace(os.sep, "/")
+    except ValueError:  # on another drive
+        return ""
 
 
 def complaint(run: Run, on_line: Callable[[str], object]) -> str:
@@ -120,6 +137,19 @@ def _html(run: Run) -> str:
     return html(found, pasts(found.rows, run.rootdir))
 
 
+def _summary(run: Run) -> str:
+    from pytest_jitperf.report.markdown import summary
+
+    found = results(run)
+    return summary(found.rows, {each.nodeid: each.status for each in found.unmeasured}, update=found.mode == "update")
+
+
+def _code_quality(run: Run) -> str:
+    from pytest_jitperf.report.codequality import code_quality
+
+    return code_quality(results(run).rows, top_folder(run, pipeline_of(os.environ).top))
+
+
 def _no_html() -> str:
     from pytest_jitperf.report.html import why_not_available
 
@@ -131,4 +161,6 @@ OUTPUTS = (
     # A shard without a marked test has results too: none.
     Output(setting="json", noun="results", content=_json, always=True),
     Output(setting="html", noun="report", content=_html, unavailable=_no_html),
+    Output(setting="summary", noun="summary", content=_summary),
+    Output(setting="codequality", noun="code-quality report", content=_code_quality),
 )

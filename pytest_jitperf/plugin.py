@@ -14,6 +14,7 @@ import pytest
 
 from pytest_jitperf.errors import JitperfError, OptionError
 from pytest_jitperf.options import add_options, settings_from
+from pytest_jitperf.pipeline import pipeline_of
 
 # Imported with the plugin on purpose: it takes the clocks before a test can freeze them.
 from pytest_jitperf.probe import clock as clock
@@ -55,6 +56,11 @@ def pytest_configure(config: pytest.Config) -> None:
             if why_not:
                 raise pytest.UsageError(f"jitperf: {why_not}")
         config.pluginmanager.register(Controller(run), "jitperf_controller")
+        pipeline = pipeline_of(os.environ)
+        if pipeline.annotates:
+            from pytest_jitperf.pipelinereports import PipelineReports
+
+            config.pluginmanager.register(PipelineReports(run, pipeline), "jitperf_pipeline_reports")
 
 
 def pytest_report_header(config: pytest.Config) -> str:

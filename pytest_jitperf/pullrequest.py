@@ -9,7 +9,10 @@ __all__ = ["in_pull_request"]
 # Set by the service for a pull request and for nothing else; where the variable is always set, its value begins so.
 _PULL_REQUEST = (
     ("GITHUB_EVENT_NAME", "pull_request"),
+    ("GITHUB_EVENT_NAME", "merge_group"),  # a queue of pull requests that are about to be merged
     ("CI_MERGE_REQUEST_IID", ""),
+    ("CI_OPEN_MERGE_REQUESTS", ""),  # a branch's pipeline whose commits are those of a merge request
+    ("CI_EXTERNAL_PULL_REQUEST_IID", ""),
     ("BUILD_REASON", "PullRequest"),
     ("SYSTEM_PULLREQUEST_PULLREQUESTID", ""),
     ("CIRCLE_PULL_REQUEST", ""),

@@ -49,6 +49,8 @@ class Settings:
         guide_file: Where the guide is written as Markdown, relative to where pytest was started; empty for nowhere.
         json: Where the results are written, likewise.
         html: Where the report to look at is written, likewise.
+        summary: Where the summary of the run is written as Markdown, likewise.
+        codequality: Where the code-quality report for GitLab is written, likewise.
     """
 
     mode: Literal["gate", "update", "disable"] = "gate"
@@ -68,8 +70,10 @@ class Settings:
     guide_file: str = ""
     json: str = ""
     html: str = ""
+    summary: str = ""
+    codequality: str = ""
 
     @property
     def files(self) -> tuple[str, ...]:
         """Paths of the files that are written at the end."""
-        return tuple(filter(None, (self.guide_file, self.json, self.html)))
+        return tuple(filter(None, (self.guide_file, self.json, self.html, self.summary, self.codequality)))

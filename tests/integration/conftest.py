@@ -22,8 +22,12 @@ import scipy.stats  # noqa: F401  (imported to be kept)
 import pytest_jitperf.items
 import pytest_jitperf.judging
 import pytest_jitperf.outputs
+import pytest_jitperf.pipelinereports
 import pytest_jitperf.probe.compare
+import pytest_jitperf.report.annotations
+import pytest_jitperf.report.codequality
 import pytest_jitperf.report.guidebook
+import pytest_jitperf.report.markdown
 import pytest_jitperf.report.terminal
 import pytest_jitperf.resultsfile  # noqa: F401  (imported to be kept)
 

@@ -19,7 +19,7 @@ PACKAGE = Path(pytest_jitperf.__file__).parent
 LEVELS = (
     {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext", "git"},
     {"quantity", "units", "devices"},
-    {"metrics", "optionvalues", "pullrequest"},
+    {"metrics", "optionvalues", "pullrequest", "pipeline"},
     {"strategies", "settings"},
     {"layers", "reader", "merging", "spec", "options", "plan"},
     {"baseline"},
@@ -31,7 +31,7 @@ LEVELS = (
     {"session", "results", "resultsfile", "schemas", "recording"},
     {"report"},
     {"failures", "run", "markers", "collected", "joining", "pasts"},
-    {"items", "judging", "controller", "outputs"},
+    {"items", "judging", "controller", "outputs", "pipelinereports"},
     {"plugin", "commands"},
     {"cli"},
 )

@@ -75,6 +75,8 @@ def test_every_option_of_the_command_line() -> None:
             "guide": True,
             "guide_file": "guide.md",
             "json": "results.json",
+            "summary": "summary.md",
+            "codequality": "quality.json",
         }
     ) == Settings(
         mode="update",
@@ -97,6 +99,8 @@ def test_every_option_of_the_command_line() -> None:
         guide=True,
         guide_file="guide.md",
         json="results.json",
+        summary="summary.md",
+        codequality="quality.json",
     )
 
 
@@ -288,7 +292,12 @@ def test_update_is_refused_in_a_pull_request_unless_forced() -> None:
     [
         ({"GITHUB_EVENT_NAME": "pull_request"}, "GITHUB_EVENT_NAME=pull_request"),
         ({"GITHUB_EVENT_NAME": "pull_request_target"}, "GITHUB_EVENT_NAME=pull_request_target"),
+        ({"GITHUB_EVENT_NAME": "pull_request_review"}, "GITHUB_EVENT_NAME=pull_request_review"),
+        ({"GITHUB_EVENT_NAME": "merge_group"}, "GITHUB_EVENT_NAME=merge_group"),
         ({"GITHUB_EVENT_NAME": "push"}, ""),
+        ({"GITHUB_EVENT_NAME": "schedule"}, ""),
+        ({"CI_OPEN_MERGE_REQUESTS": "group/project!7"}, "CI_OPEN_MERGE_REQUESTS=group/project!7"),
+        ({"CI_EXTERNAL_PULL_REQUEST_IID": "7"}, "CI_EXTERNAL_PULL_REQUEST_IID=7"),
         ({"CI_MERGE_REQUEST_IID": "12"}, "CI_MERGE_REQUEST_IID=12"),
         ({"CI_MERGE_REQUEST_IID": ""}, ""),
         ({"TRAVIS_PULL_REQUEST": "false"}, ""),
@@ -343,7 +352,7 @@ def registered() -> SimpleNamespace:
 def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -> None:
     flags = ["update", "update-force", "prune", "disable", "strict", "stored-times"]
     valued = ["strategies", "devices", "tolerance", "missing", "max-time", "max-compile", "baseline-dir"]
-    files = ["guide", "guide-file", "json", "html"]
+    files = ["guide", "guide-file", "json", "html", "summary", "codequality"]
 
     assert list(registered.options) == [f"--jitperf-{each}" for each in [*flags, *valued, *files]]
     assert {name: key["type"] for name, key in registered.keys.items()} == {
