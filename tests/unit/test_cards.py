@@ -140,6 +140,20 @@ def test_races_between_strategies_have_a_figure_of_their_own_and_name_the_other(
             "outer against eager x1.50 (x1.40 ... x1.60), at least x2: NOT FASTER.",
         ),
     ]
+    assert card.judged is not None
+    assert [line[:6] for line in card.judged.lines] == [
+        ("outer", "faster_than", "-", "-", "x1.50 (x1.40 ... x1.60)", "at least x2"),
+        ("inner", "m.f run", "-", "-", "x1.00 (x0.90 ... x1.10)", "x1.1"),
+    ]
+
+
+def test_what_fails_is_drawn_before_what_is_fine(row: MakeRow, ratio: MakeRatio, regressed: Row) -> None:
+    fine = Finding(outcome=Outcome.OK, sentence="ok", metric="run", ratio=ratio(1.0, 0.9, 1.1), limit=1.1)
+    (card,) = cards([row(strategy="eager", findings=(fine,)), regressed])
+    assert [each.text for each in card.figures[0].shapes if each.attributes["class"] == "label"] == [
+        "outer run",
+        "eager run",
+    ]
 
 
 def test_a_sweep_is_one_card(row: MakeRow) -> None:

@@ -82,7 +82,7 @@ def results_of_a_run(row: MakeRow, ratio: MakeRatio) -> Results:
     phases = {name: Sample(median=0.01, low=0.01, high=0.01, rounds=1) for name in ("trace", "lower", "xla")}
     finding = Finding(
         outcome=Outcome.REGRESSED,
-        sentence="run regressed: <slow> & more",
+        sentence="run regressed: <slow-case> & <slow> -> more",
         metric="run",
         old=301e-6,
         new=367e-6,
@@ -159,11 +159,14 @@ def test_several_failed_tests_are_listed_with_links_and_first_sentences(results:
     ]
     ids = {each.attributes.get("id") for each in page.elements}
     assert {target.removeprefix("#") for target, _ in links} <= ids
-    assert [told(each) for each in page.by_class("first")] == ["run regressed: <slow> & more"] * 2
+    assert [told(each) for each in page.by_class("first")] == ["run regressed: <slow-case> & <slow> -> more"] * 2
 
 
 def test_texts_are_shown_as_they_are_and_never_as_markup(page: Page) -> None:
-    assert page.all("b", "slow") == []
+    assert page.all("b", "slow", "slow-case") == []
+    assert told(page.by_class("lead")[0]) == "run regressed: <slow-case> & <slow> -> more"
+    # Neither is broken at the end of a line.
+    assert [each.text for each in page.by_class("whole")][:2] == ["<slow-case>", "<slow> -> more"]
     assert [told(each) for each in page.by_class("command")] == ["pytest 'a b' --jitperf-update"]
     assert "test_a[<b>'x' & \"y\"]" in told(page.all("h3")[0])
 
