@@ -49,7 +49,10 @@ def judge_item(item: pytest.Item, state: State) -> None:
         values = ((name, each.measurement.value(name)) for name in METRICS)
         item.user_properties += [(f"{prefix}.{name}", value) for name, value in values if value is not None]
         item.user_properties += [
+            (f"{prefix}.strategy", each.key.strategy),
+            (f"{prefix}.device_kind", each.measurement.device_kind),
             (f"{prefix}.outcome", each.verdict.outcome.value),
+            (f"{prefix}.gated_by", each.verdict.gated_by or "nothing"),
             (f"{prefix}.compare_seconds", round(each.compare_seconds, 3)),
         ]
         if each.growth is not None and each.place is not None:

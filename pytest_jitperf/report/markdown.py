@@ -181,7 +181,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     return tabulate(
         [[prose(row[n]) for n in shown] for row in rows],
         headers=[_HEADERS[n] for n in shown],
-        tablefmt="github",
+        tablefmt="pipe",
         colalign=[_ALIGNMENT[n] for n in shown],
         disable_numparse=True,
     )

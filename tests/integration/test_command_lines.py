@@ -54,6 +54,10 @@ def test_the_junit_file_holds_numbers_and_outcome(project: Any) -> None:
     assert list(found) == ["test_over[outer]", "test_good[outer]"]
     over, good = found.values()
     assert (over["jitperf.main.outcome"], good["jitperf.main.outcome"]) == ("OVER BUDGET", "new")
+    assert [(case["jitperf.main.strategy"], case["jitperf.main.device_kind"]) for case in (over, good)] == [
+        ("outer", "cpu")
+    ] * 2
+    assert (over["jitperf.main.gated_by"], good["jitperf.main.gated_by"]) == ("limits", "nothing")
     assert (over["jitperf.main.peak_bytes"], over["jitperf.main.launches"]) == ("64", "1")
     assert float(good["jitperf.main.run"] or 0) > 0
 

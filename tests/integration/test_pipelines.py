@@ -174,3 +174,20 @@ def test_a_path_that_cannot_be_written_stops_the_run_before_any_test(project: An
     result = project.quick_run(f"--jitperf-{name}=nowhere/file")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f'ERROR: jitperf: --jitperf-{name}="nowhere/file": there is no directory *'])
+
+
+@pytest.mark.parametrize("name", [".github/workflows/perf.yml", ".gitlab-ci.yml"])
+def test_the_pipelines_of_the_example_run_what_there_is(pytester: pytest.Pytester, name: str) -> None:
+    yaml = pytest.importorskip("yaml")
+    text = (Path(__file__).parents[2] / "example_project" / name).read_text(encoding="utf-8")
+    document = yaml.safe_load(text)
+    if "jobs" in document:
+        commands = [step["run"] for step in document["jobs"]["gate"]["steps"] if "run" in step]
+    else:
+        commands = document["performance"]["script"]
+    install, gate = commands
+    assert install == 'python -m pip install -e ".[test]"'
+    program, *options = gate.split()
+    assert program == "pytest"
+    pytester.makepyfile("def test_ordinary():\n    pass\n")
+    pytester.runpytest_inprocess(*options).assert_outcomes(passed=1)

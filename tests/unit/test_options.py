@@ -369,6 +369,9 @@ def test_options_and_ini_keys_that_are_registered(registered: SimpleNamespace) -
         "jitperf_guide": "bool",
         "jitperf_guide_file": "string",
         "jitperf_json": "string",
+        "jitperf_html": "string",
+        "jitperf_summary": "string",
+        "jitperf_codequality": "string",
     }
 
 
