@@ -206,10 +206,8 @@ def _fitted(head: str, parts: Sequence[_Part], most_bytes: int | None) -> str:
             texts += [part.opening, *part.blocks[:taken], part.closing]
         if taken < len(part.blocks):
             left_out.append(f"{len(part.blocks) - taken} {part.kind}")
-    closing = (
-        f"Left out, for there is room for {most_bytes:,} bytes: tests {', '.join(left_out)}. The log has them all."
-    )
-    return _joined([*texts, prose(closing)])
+    closing = f"Tests left out, since there is room for {most_bytes:,} bytes only: {', '.join(left_out)}."
+    return _joined([*texts, f"{closing} The log has them all."])
 
 
 def _joined(texts: Iterable[str]) -> str:
