@@ -41,9 +41,9 @@ class PipelineReports:
         if run.gathered is None or not run.gathered.anything:
             return
         if self._pipeline.annotates:
-            from pytest_jitperf.report.annotations import annotations
+            from pytest_jitperf.report.annotations import error_commands
 
-            self._annotations = annotations(results(run).rows, top_folder(run, self._pipeline.top))
+            self._annotations = error_commands(results(run).rows, top_folder(run, self._pipeline.top))
         if self._pipeline.step_summary:
             self._warning = _append_summary(run, Path(self._pipeline.step_summary))
 

@@ -14,7 +14,7 @@ from pytest_jitperf.report.grouping import groups, one_line
 from pytest_jitperf.report.standing import Standing, standing
 from pytest_jitperf.row import Row
 
-__all__ = ["MOST", "annotations", "below"]
+__all__ = ["MOST", "below", "error_commands"]
 
 MOST = 10
 """GitHub shows as many errors of one step."""
@@ -22,7 +22,7 @@ MOST = 10
 _LINES_OF_WHY = 2
 
 
-def annotations(rows: Iterable[Row], folder: str = "") -> list[str]:
+def error_commands(rows: Iterable[Row], folder: str = "") -> list[str]:
     """One workflow command for each failing row, at most ten in all; the last one says how many more there are.
 
     Neither expected failures nor attempts that a rerun put right are annotated.
@@ -38,7 +38,7 @@ def annotations(rows: Iterable[Row], folder: str = "") -> list[str]:
         if standing(row) is Standing.FAILED
     ]
     more = len(found) - MOST
-    commands = []
+    commands: list[str] = []
     for row, title in found[:MOST]:
         lines = _message(row)
         if more > 0 and len(commands) == MOST - 1:

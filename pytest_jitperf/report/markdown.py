@@ -195,7 +195,7 @@ def _fitted(head: str, parts: Sequence[_Part], most_bytes: int | None) -> str:
     room = most_bytes - _size(head) - _CLOSING_BYTES
     if room < 0:
         return ""
-    texts, left_out = [head], []
+    texts, left_out = [head], list[str]()
     for part in parts:
         room -= _size(part.opening) + _size(part.closing) + 4
         taken = 0

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.measurement import Ratio
-from pytest_jitperf.report.annotations import annotations
+from pytest_jitperf.report.annotations import error_commands
 from pytest_jitperf.report.codequality import code_quality
 from pytest_jitperf.report.markdown import summary
 from pytest_jitperf.report.markup import code, fenced, prose
@@ -131,7 +131,7 @@ def test_a_run_in_which_all_is_well_says_so(row: MakeRow) -> None:
 
 
 def test_a_failure_is_a_workflow_command_with_everything_escaped(rows: list[Row]) -> None:
-    assert annotations(rows, "lib,a") == [
+    assert error_commands(rows, "lib,a") == [
         "::error file=lib%2Ca/tests/test_step.py,line=7,"
         "title=REGRESSED%3A tests/test_step.py%3A%3Atest_step[a|b`<i>%25\\n] under outer::"
         "run regressed: x1.22 (x1.20 ... x1.24), allowed x1.05%0Awhy: flops x2, `a|b`%0Awhy: more%0A"
@@ -140,14 +140,14 @@ def test_a_failure_is_a_workflow_command_with_everything_escaped(rows: list[Row]
 
 
 def test_a_file_outside_of_the_checkout_is_not_pointed_at(rows: list[Row]) -> None:
-    [command] = annotations(rows, "..")
+    [command] = error_commands(rows, "..")
     assert command.startswith("::error title=REGRESSED%3A ")
 
 
 @pytest.mark.parametrize(("count", "more"), [(10, ""), (11, "(1 more failure: "), (13, "(3 more failures: ")])
 def test_ten_are_annotated_at_most(row: MakeRow, ratio: Callable[..., Ratio], count: int, more: str) -> None:
     failing = regressed(ratio(1.22, 1.20, 1.24))
-    found = annotations([row(**{**failing, "test": f"test_{n}"}) for n in range(count)])
+    found = error_commands([row(**{**failing, "test": f"test_{n}"}) for n in range(count)])
     assert len(found) == 10
     last = found[-1].rpartition("%0A")[2]
     assert last.startswith(more or "accept it with")
@@ -172,7 +172,7 @@ def test_how_a_row_stands_hangs_on_its_verdict_and_on_the_end_of_its_test(
 ) -> None:
     found = row(**changes)
     assert standing(found) is expected
-    assert bool(annotations([found])) == (expected is Standing.FAILED)
+    assert bool(error_commands([found])) == (expected is Standing.FAILED)
 
 
 def test_the_code_quality_report_has_what_failed_and_what_is_open(rows: list[Row]) -> None:
