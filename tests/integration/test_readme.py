@@ -114,9 +114,19 @@ def test_the_guide_in_the_readme_is_the_one_of_the_example(
     assert untimed(printed) == untimed(shown("guide"))
 
 
+def test_what_the_readme_shows_of_a_baseline_is_what_is_in_it(
+    pytester: pytest.Pytester, example: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(example)
+
+    result = pytester.run("jitperf", "show", "--table", "tests/test_waves.py")
+
+    assert "\n".join(result.outlines) in README
+
+
 def untimed(lines: list[str]) -> list[str]:
     """The lines of a guide whose words do not hang on the times."""
-    words = re.compile(r"(gain|guide|- both takes|- both and outer take|- inner is|- inner would) ")
+    words = re.compile(r"(gain|guide|- both takes|- both and outer take|- while tracing|- inner is|- inner would) ")
     return [line for line in lines if not words.match(line)]
 
 
