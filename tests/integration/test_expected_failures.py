@@ -57,7 +57,9 @@ def test_a_failure_that_is_expected_is_xfailed_and_recorded_nowhere(project: Any
             "test_strict_passes[outer]": "*XPASS(strict)*",
         },
     )
-    result.stdout.fnmatch_lines(["5 measured, 1 failed and not recorded, 3 failed as expected and not recorded, 2", "not measured*"])
+    result.stdout.fnmatch_lines(
+        ["5 measured, 1 failed and not recorded, 3 failed as expected and not recorded, 2", "not measured*"]
+    )
     assert not project.baseline.exists()
     named = project.quick_run("-rx", "--tb=no")
     named.stdout.fnmatch_lines(["XFAIL test_g.py::test_strict?outer? - too big"])
