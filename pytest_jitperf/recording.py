@@ -6,7 +6,6 @@ be there, and never leaves the root directory.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -130,7 +130,8 @@ def blocks_for(folder: Path, seconds: float) -> int:
         before, blocks = took, blocks * 2
         took = plain(folder, "jit", BLOCKS=blocks)
         power = max(math.log2(took / before), 1.0)
-    return round(blocks * (seconds / took) ** (1 / power))
+    factor: float = (seconds / took) ** (1 / power)
+    return round(blocks * factor)
 
 
 def call_seconds() -> float:
