@@ -127,7 +127,7 @@ once()
 print(min(once() for _ in range(5)))
 """
 
-SHARES = (0.1, 0.25, 0.5, 2.0, 4.0)
+SHARES = (0.25, 0.5, 2.0)
 NO_CROSSING = (1, 10, 100)
 
 
