@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_jitperf.errors import HookError
 from pytest_jitperf.run import Run
 
 __all__ = ["Controller"]
@@ -75,6 +76,7 @@ class Controller:
         run = self._run
         if run.gathered is None or not run.gathered.anything or run.settings.mode == "disable":
             return
+        from pytest_jitperf.extensions import added_lines
         from pytest_jitperf.report import terminal
 
         rows = run.gathered.rows
@@ -85,6 +87,12 @@ class Controller:
             for line in terminal.written_lines(run.written, run.shown):
                 terminalreporter.write_line(line)
         for line in terminal.count_line(rows, len(run.gathered.unmeasured), run.settings.mode == "update"):
+            terminalreporter.write_line(line)
+        try:
+            lines = added_lines(terminalreporter.config, rows)
+        except HookError as error:
+            lines = [f"ERROR {error}"]
+        for line in lines:
             terminalreporter.write_line(line)
         if run.settings.guide:
             from pytest_jitperf.report import guidebook

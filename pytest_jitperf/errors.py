@@ -6,7 +6,7 @@ pytest's own failures and usage errors.
 
 from __future__ import annotations
 
-__all__ = ["BaselineError", "JitperfError", "MeasurementError", "OptionError", "ResultsError", "SpecError"]
+__all__ = ["BaselineError", "HookError", "JitperfError", "MeasurementError", "OptionError", "ResultsError", "SpecError"]
 
 
 class JitperfError(Exception):
@@ -31,3 +31,7 @@ class ResultsError(JitperfError):
 
 class MeasurementError(JitperfError):
     """What was asked for cannot be measured: change the call, the helper or the strategy."""
+
+
+class HookError(JitperfError):
+    """A hook of a ``conftest.py`` or of another plugin gives what cannot be used."""

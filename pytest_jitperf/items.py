@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import pytest
 
 from pytest_jitperf.baseline.lookup import Baselines
-from pytest_jitperf.errors import BaselineError, MeasurementError, SpecError
+from pytest_jitperf.errors import BaselineError, HookError, MeasurementError, SpecError
+from pytest_jitperf.extensions import added_facts, added_strategies, reviewed
 from pytest_jitperf.fixture import Jitperf
 from pytest_jitperf.markers import baseline_key, has_own_marker, layers_of, marker_line
 from pytest_jitperf.merging import merge
@@ -46,7 +48,12 @@ def set_up(item: pytest.Item) -> None:
         )
     settings = item.config.stash[RUN].settings
     try:
-        state.spec = merge(layers_of(item), fallback_strategies=settings.strategies, fallback_devices=settings.devices)
+        state.spec = merge(
+            layers_of(item),
+            registered=added_strategies(item),
+            fallback_strategies=settings.strategies,
+            fallback_devices=settings.devices,
+        )
         names = [name_of(each) for each in state.spec.strategies]
         if state.case is not None and not state.case.error and state.case.strategy not in names:
             raise SpecError(
@@ -56,7 +63,7 @@ def set_up(item: pytest.Item) -> None:
         # Said here and not swallowed: a limit that nothing enforces would be a false promise.
         if state.spec.phase_limits:
             raise SpecError("jitperf marker: limit= is not supported yet; leave it out")
-    except SpecError as error:
+    except (HookError, SpecError) as error:
         sentence, state.spec = str(error), None
     if state.spec is None:
         _fail_set_up(item, sentence)
@@ -92,12 +99,15 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         if run.settings.strict:
             _fail_set_up(item, f"{state.skipped}, and --jitperf-strict does not let that pass")
         pytest.skip(state.skipped)
-    sentence = ""
+    sentence, facts = "", {}
     try:
         # Under every strategy, so that a misspelt name does not wait for the one that needs it.
         resolve(spec.inner)
+        facts = added_facts(item)
     except MeasurementError as error:
         sentence = f"jitperf marker: {error}"
+    except HookError as error:
+        sentence = str(error)
     if sentence:
         _fail_set_up(item, sentence)
     if run.references is None:
@@ -113,6 +123,8 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         baselines=_baselines(item),
         references=run.references,
         progress=_progress(item),
+        facts=facts,
+        review=partial(reviewed, item),
     )
     state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable", spec.sizes)
     return state.fixture

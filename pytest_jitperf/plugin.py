@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_jitperf.errors import JitperfError, OptionError
+from pytest_jitperf import hookspecs
+from pytest_jitperf.errors import HookError, JitperfError, OptionError
 from pytest_jitperf.options import add_options, settings_from
 from pytest_jitperf.pipeline import pipeline_of
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Registers options and ini keys."""
     add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Registers the hooks that a ``conftest.py`` or another plugin may implement."""
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,16 +90,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Makes one item per strategy and device of a test that uses the fixture."""
     if FIXTURE not in metafunc.fixturenames:
         return
+    from pytest_jitperf.extensions import added_strategies
     from pytest_jitperf.markers import layers_of
     from pytest_jitperf.merging import expansion
     from pytest_jitperf.strategies import INVALID
 
     settings = metafunc.config.stash[RUN].settings
-    strategies, devices, error = expansion(
-        layers_of(metafunc.definition),
-        fallback_strategies=settings.strategies,
-        fallback_devices=settings.devices,
-    )
+    try:
+        strategies, devices, error = expansion(
+            layers_of(metafunc.definition),
+            registered=added_strategies(metafunc.definition),
+            fallback_strategies=settings.strategies,
+            fallback_devices=settings.devices,
+        )
+    except HookError as wrong:
+        strategies, devices, error = (), (), str(wrong)
     if error is not None:
         cases = [Case("", "", INVALID, error)]
     elif devices:

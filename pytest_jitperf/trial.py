@@ -100,6 +100,10 @@ class Tried:
     recorded: tuple[Entry, Mapping[str, bytes]] | None = None
 
 
+def _as_it_is(measured: Measurement, verdict: Verdict) -> Verdict:
+    return verdict
+
+
 @dataclass(slots=True, kw_only=True)
 class Trial:
     """Measures and judges for one item.
@@ -110,6 +114,8 @@ class Trial:
         baselines: Entries and programs, or None where a run does not compare.
         references: Reference results of this process.
         progress: Told what is going on.
+        facts: What a plugin adds to the environment.
+        review: Sees each verdict before it counts.
     """
 
     planner: Planner
@@ -117,6 +123,8 @@ class Trial:
     baselines: Baselines
     references: Any
     progress: Callable[[str], None]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    review: Callable[[Measurement, Verdict], Verdict] = _as_it_is
 
     def run(self, asked: Asked) -> Tried:
         """Measures one call and judges it.
@@ -129,7 +137,7 @@ class Trial:
 
         request = self._request(asked)
         probed = measure(request, self.references, self.progress)
-        measured = _bounded(probed.measurement)
+        measured = _with_facts(_bounded(probed.measurement), self.facts)
         plan = self.planner(measured.environment.platform, measured.program is not None)
         key = Key(
             test=self.test,
@@ -140,7 +148,7 @@ class Trial:
         entry = None if plan.mode == "update" else self.baselines.entry(key)
         gathering = Gathering(plan=plan, test=self.test, baselines=self.baselines, progress=self.progress)
         evidence = gathering.evidence(request, probed, measured, entry)
-        verdict = judge(plan, measured, entry, evidence)
+        verdict = self.review(measured, judge(plan, measured, entry, evidence))
         compared = [*([evidence.program] if evidence.program else []), *evidence.helpers.values()]
         return Tried(
             key=key,
@@ -233,6 +241,14 @@ def _recorded(measured: Measurement, plan: Plan) -> tuple[Entry, dict[str, bytes
         if plan.mode == "update":
             raise
         return None
+
+
+def _with_facts(measured: Measurement, facts: Mapping[str, str]) -> Measurement:
+    """The measurement with what a plugin knows of its environment."""
+    if not facts:
+        return measured
+    environment = replace(measured.environment, config={**measured.environment.config, **facts})
+    return replace(measured, environment=environment)
 
 
 def _place(asked: Asked) -> Place | None:

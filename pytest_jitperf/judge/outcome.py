@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_jitperf.measurement import Ratio
 
@@ -149,6 +149,32 @@ class Verdict:
         """The sentences on what regressed or improved, worst first."""
         found = (each for each in self.findings if each.outcome in (Outcome.REGRESSED, Outcome.IMPROVED))
         return tuple(each.sentence for each in sorted(found, key=weight))
+
+    def annotated(self, note: str) -> Verdict:
+        """The verdict with one more sentence for the reader."""
+        return replace(self, notes=(*self.notes, note))
+
+    def vetoed(self, reason: str) -> Verdict:
+        """The verdict without its failures: what fails is ``not gated`` for that reason, and a warning.
+
+        Args:
+            reason: Why it is not to fail the test.
+        """
+        return replace(
+            self,
+            findings=tuple(
+                replace(
+                    each,
+                    outcome=Outcome.NOT_GATED,
+                    sentence=f"not gated: {reason} ({each.sentence})",
+                    short=reason,
+                    insisted=False,
+                )
+                if each.effect is Effect.FAIL
+                else each
+                for each in self.findings
+            ),
+        )
 
     @property
     def unsettled(self) -> tuple[Finding, ...]:

@@ -17,7 +17,7 @@ PACKAGE = Path(pytest_jitperf.__file__).parent
 
 # What each part may import of the others; a part is a folder, or "plan" for the modules on top of none.
 LEVELS = (
-    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext", "git"},
+    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext", "git", "hookspecs"},
     {"quantity", "units", "devices"},
     {"metrics", "optionvalues", "pullrequest", "pipeline"},
     {"strategies", "settings"},
@@ -31,6 +31,7 @@ LEVELS = (
     {"session", "results", "resultsfile", "schemas", "recording"},
     {"report"},
     {"failures", "run", "markers", "collected", "joining", "pasts"},
+    {"extensions"},
     {"items", "judging", "controller", "outputs", "pipelinereports"},
     {"plugin", "commands"},
     {"cli"},
