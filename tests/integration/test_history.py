@@ -61,6 +61,7 @@ def test_the_commit_that_made_a_program_slower_is_named(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "160")  # nothing is folded
     fast = project.record()
     # So much slower that a recording may be off by as much as these are.
     project.write_library(slower.replace("range(6)", "range(60)"))

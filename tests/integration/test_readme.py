@@ -118,6 +118,7 @@ def test_what_the_readme_shows_of_a_baseline_is_what_is_in_it(
     pytester: pytest.Pytester, example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(example)
+    monkeypatch.setenv("COLUMNS", "100")  # as wide as the table
 
     result = pytester.run("jitperf", "show", "--table", "tests/test_waves.py")
 
