@@ -15,6 +15,7 @@ from pytest_jitperf.report.markup import code
 from pytest_jitperf.report.nested import nested_facts
 from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
+from pytest_jitperf.wording import listed
 
 __all__ = ["HEADING", "Page", "markdown", "page", "pages", "printed"]
 
@@ -118,7 +119,8 @@ def page(title: str, advice: Advice) -> Page:
             (
                 row.strategy,
                 format_quantity(row.compile, Unit.SECONDS),
-                format_quantity(row.run, Unit.SECONDS),
+                # What the sentences reckon with: strategies of one optimised program share their run time.
+                format_quantity(line.run, Unit.SECONDS),
                 format_quantity(row.launches, Unit.COUNT),
                 format_quantity(total(line, advice.calls), Unit.SECONDS),
             )
@@ -134,6 +136,10 @@ def _gain(advice: Advice) -> str:
         before = format_quantity(total(present, advice.calls), Unit.SECONDS)
         saved = format_quantity(advice.saving, Unit.SECONDS)
         return f"{saved} of {before} over {calls}, with {best.strategy} instead of {present.strategy}"
+    # One that is shown below to cost less, though by less than noise, must not read as dearer.
+    rivals = [line.strategy for line in advice.lines if total(line, advice.calls) < total(best, advice.calls)]
+    if best is present and rivals:
+        return f"nothing that can be told over {calls}: {listed([best.strategy, *rivals])} are alike within noise"
     if best is present:
         return f"nothing over {calls}: {present.strategy} is the cheapest"
     return f"nothing that can be told over {calls}: {best.strategy} and {present.strategy} are alike within noise"

@@ -119,3 +119,17 @@ def test_where_there_is_no_choice_that_is_said(row: MakeRow) -> None:
     sentence = "No test was measured under two strategies, so there is nothing to choose from."
     assert printed([row()]) == [sentence]
     assert markdown([row()]) == f"# Where to put the jit\n\n{sentence}\n"
+
+
+def test_what_the_table_shows_adds_up_and_no_cheaper_row_is_denied(row: MakeRow) -> None:
+    (found,) = pages(
+        [
+            row(strategy="outer", compile=0.0525, run=25e-6, optimised="p"),
+            row(strategy="both", compile=0.0515, run=41e-6, optimised="p"),
+        ]
+    )
+    assert found.table == (
+        ("outer", "52.5 ms", "33 us", "1", "85.5 ms"),
+        ("both", "51.5 ms", "33 us", "1", "84.5 ms"),
+    )
+    assert found.gain == "nothing that can be told over 1,000 calls: outer and both are alike within noise"
