@@ -345,6 +345,45 @@ def test_inputs_of_another_shape_dtype_or_static_value_are_not_compared(
     )
 
 
+# What a hook makes of a verdict
+
+
+def test_a_verdict_that_is_taken_back_warns_with_the_reason_and_keeps_what_passes() -> None:
+    fine = Finding(outcome=Outcome.IMPROVED, sentence="run improved", metric="run")
+    worse = Finding(outcome=Outcome.REGRESSED, sentence="launches regressed: 1 -> 2", metric="launches", short="1 -> 2")
+    insisted = replace(fine, metric="xla", insisted=True)
+
+    verdict = Verdict(findings=(fine, worse, insisted), why=("the program changed",), gated_by="race").vetoed("known")
+
+    assert verdict == Verdict(
+        findings=(
+            fine,
+            replace(
+                worse,
+                outcome=Outcome.NOT_GATED,
+                sentence="not gated: known (launches regressed: 1 -> 2)",
+                short="known",
+            ),
+            replace(
+                insisted,
+                outcome=Outcome.NOT_GATED,
+                sentence="not gated: known (run improved)",
+                short="known",
+                insisted=False,
+            ),
+        ),
+        why=("the program changed",),
+        gated_by="race",
+    )
+    assert not verdict.failed
+    assert verdict.outcome is Outcome.NOT_GATED
+
+
+def test_a_note_on_a_verdict_changes_nothing_else() -> None:
+    verdict = Verdict(findings=(Finding(outcome=Outcome.OK, sentence="fine"),), notes=("one",))
+    assert verdict.annotated("two") == replace(verdict, notes=("one", "two"))
+
+
 # Counts that never vary
 
 
