@@ -10,6 +10,7 @@ from pytest_jitperf.report.grouping import Group, place
 from pytest_jitperf.report.guide import advise, number_of_calls
 from pytest_jitperf.row import Row
 from pytest_jitperf.sizes import FEWEST_SIZES
+from pytest_jitperf.wording import listed
 
 __all__ = ["cheapest_by_size", "growth_lines", "rows_by_strategy"]
 
@@ -70,12 +71,15 @@ def cheapest_by_size(groups: Sequence[Group]) -> list[str]:
         calls = mine[0][1].calls
         label = f"{device}, " if device else ""
         many = number_of_calls(calls)
+        compared = {size for size, _ in mine}
+        others = [size for size in dict.fromkeys(group.rows[0].size for group in groups) if size not in compared]
+        left_out = f" ({listed(others)} not compared)" if others else ""
         if len(turns) == 1:
-            found.append(f"{label}for {many}: {turns[0][0]} at every size")
+            found.append(f"{label}for {many}: {turns[0][0]} at every size{left_out}")
         else:
             last = len(turns) - 1
             said = [f"{name} {_between(of, first=n == 0, last=n == last)}" for n, (name, of) in enumerate(turns)]
-            found.append(f"{label}for {many}: {', '.join(said)}")
+            found.append(f"{label}for {many}: {', '.join(said)}{left_out}")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -76,8 +77,6 @@ def test_each_strategy_has_its_exponents(rows: Callable[..., list[Row]]) -> None
 
 
 def test_elements_are_counted_where_sizes_have_names(rows: Callable[..., list[Row]]) -> None:
-    from dataclasses import replace
-
     named = [replace(each, counted=True) for each in rows(outer=linear, eager=linear)]
     first, second = growth_lines(groups(named))
     assert first.endswith("; n is the number of elements of the arguments")
@@ -110,3 +109,13 @@ def test_two_sizes_show_no_growth(rows: Callable[..., list[Row]]) -> None:
     two = [each for each in rows(outer=linear) if each.extent != 64]
     assert growth_lines(groups(two)) == []
     assert cheapest_by_size(groups(two)) == []
+
+
+def test_a_size_at_which_a_result_is_wrong_is_not_among_those_that_are_compared(rows: Callable[..., list[Row]]) -> None:
+    found = rows(eager=quadratic, outer=lambda n: 1e-9 * n)
+    wrong = [
+        replace(each, outcome="WRONG RESULT") if (each.strategy, each.size) == ("outer", "1024") else each
+        for each in found
+    ]
+    assert cheapest_by_size(groups(found)) == ["for 1,000 calls: outer at every size"]
+    assert cheapest_by_size(groups(wrong)) == ["for 1,000 calls: outer at every size (1024 not compared)"]
