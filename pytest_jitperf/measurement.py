@@ -131,15 +131,15 @@ class HelperUse:
     Attributes:
         name: ``"pkg.mod.f"``.
         calls: How often it was called while tracing.
-        shapes: With how many different shapes or static values.
+        signatures: How many different ones: shapes, dtypes, structures and static values of its arguments.
         extra: What its jit costs more at the first call.
-        saved: What its jit saves at each further call with the same shapes.
+        saved: What its jit saves at each further call with the same signature.
         error: Standard error of each of the two.
     """
 
     name: str
     calls: int
-    shapes: int
+    signatures: int
     extra: float
     saved: float
     error: float

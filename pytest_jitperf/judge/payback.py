@@ -14,7 +14,7 @@ _Z = 1.96
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payback:
-    """Calls with the same shapes from which on the jit of a helper saves trace and lower time.
+    """Calls with the same signature from which on the jit of a helper saves trace and lower time.
 
     Attributes:
         first: The number of calls, at least 1; infinite where no number is enough.

@@ -40,7 +40,8 @@ def helper_uses(subject: Subject, lock: DeviceLock) -> tuple[HelperUse, ...]:
         lock: Held for timed blocks.
 
     Returns:
-        One for each helper that can be traced by itself while there is time for it.
+        One for each helper that can be traced by itself while there is time for it. Helpers that the user has jitted
+        are seen only while they are traced, so their calls are not known, and they are left out.
     """
     swap = subject.swap
     if swap is None or not subject.built.jitted:
@@ -57,12 +58,13 @@ def helper_uses(subject: Subject, lock: DeviceLock) -> tuple[HelperUse, ...]:
     found = []
     for record in swap.records:
         signature = max(record.signatures, key=lambda each: each.calls, default=None)
-        if signature is None or not is_jitted(signature.jitted) or left <= 0:
+        if signature is None or record.helper.jitted is not None or not is_jitted(signature.jitted) or left <= 0:
             continue
         start = clock.thread_time_ns()
         try:
             with lock.held(), collector_off():
-                found.append(_use(record, signature))
+                use = _use(record, signature, left)
+            found += [use] if use is not None else []
         except Exception:  # it needs what only the outer trace gives, such as an axis name of vmap
             continue
         finally:
@@ -70,13 +72,17 @@ def helper_uses(subject: Subject, lock: DeviceLock) -> tuple[HelperUse, ...]:
     return tuple(found)
 
 
-def _use(record: HelperRecord, signature: Signature) -> HelperUse:
+def _use(record: HelperRecord, signature: Signature, seconds: float) -> HelperUse | None:
+    """What the jit of a helper costs and saves; None where that would take more than so many seconds."""
+
     def cost(helper: Callable[..., Any], calls: int) -> float:
         return _cost(helper, record.helper.function, Call(signature.args, signature.kwargs), calls)
 
     plain = record.unjitted
     first = cost(plain, 1)
     further, rounds = (_FURTHER, _ROUNDS) if first < _DEAR_SECONDS else (_FURTHER_OF_DEAR, 1)
+    if first * (further + 2) > seconds:
+        return None
 
     def shortest(helper: Callable[..., Any], calls: int) -> float:
         return min(cost(helper, calls) for _ in range(rounds))
@@ -86,7 +92,7 @@ def _use(record: HelperRecord, signature: Signature) -> HelperUse:
     return HelperUse(
         name=record.helper.name,
         calls=sum(each.calls for each in record.signatures),
-        shapes=len(record.signatures),
+        signatures=len(record.signatures),
         extra=jitted_once - once,
         saved=((often - once) - (jitted_often - jitted_once)) / further,
         error=_CPU_SD * max(math.hypot(jitted_once, once), math.hypot(often, jitted_often) / further),

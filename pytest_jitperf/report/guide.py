@@ -31,6 +31,9 @@ _FROM_QUARTILES = 0.93
 
 _USUAL_CALLS = 1_000
 
+# Seconds from which on thousands are set apart.
+_LONG = 10_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
@@ -255,7 +258,7 @@ def _alike_at(one: Line, other: Line, calls: int) -> bool:
 
 
 def _seconds(value: float) -> str:
-    return format_quantity(value, Unit.SECONDS, 2)
+    return f"{value:,.0f} s" if value >= _LONG else format_quantity(value, Unit.SECONDS, 2)
 
 
 def _step(error: float) -> float:

@@ -81,18 +81,17 @@ def _tracing(outer: Row, both: Row) -> str:
 def _pays_from(use: HelperUse) -> str:
     """From how many calls a helper's jit saves anything under an outer jit."""
     often = "once" if use.calls == 1 else f"{use.calls:,} times"
-    shapes = "1 shape" if use.shapes == 1 else f"{use.shapes:,} shapes"
-    here = f"while tracing, {use.name} is called {often} with {shapes}: under an outer jit its own jit"
+    signatures = "1 signature" if use.signatures == 1 else f"{use.signatures:,} signatures"
+    here = f"while tracing, {use.name} is called {often} with {signatures}: under an outer jit its own jit"
     found = payback(use)
     if math.isinf(found.low):
         return f"{here} saves nothing, however often it is called"
     low = math.ceil(found.low)
     if math.isinf(found.high):
-        since = f"{number_of_calls(low if math.isinf(found.first) else math.ceil(found.first))} or more"
-    else:
-        high = math.ceil(found.high)
-        since = number_of_calls(low) if low == high else f"{low:,} to {number_of_calls(high)}"
-    return f"{here} pays from {since} with the same shape on"
+        return f"{here} pays from {number_of_calls(low)} with the same signature on at the earliest, if ever"
+    high = math.ceil(found.high)
+    since = number_of_calls(low) if low == high else f"{low:,} to {number_of_calls(high)}"
+    return f"{here} pays from {since} with the same signature on"
 
 
 def _each_helper(advice: Advice) -> str:

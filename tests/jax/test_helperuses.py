@@ -42,7 +42,7 @@ def uses_of_helpers(measured: Callable[..., Probed]) -> UsesOf:
 
 
 def counts(uses: tuple[HelperUse, ...]) -> list[tuple[str, int, int]]:
-    return [(use.name.rpartition(".")[2], use.calls, use.shapes) for use in uses]
+    return [(use.name.rpartition(".")[2], use.calls, use.signatures) for use in uses]
 
 
 def test_calls_and_shapes_are_counted(uses_of: UsesOf) -> None:
@@ -94,6 +94,11 @@ def test_a_helper_that_cannot_be_traced_by_itself_gives_no_number(uses_of: UsesO
         return jax.vmap(along, axis_name="rows")(block(x))
 
     assert counts(uses_of(rows, along, block)) == [("block", 1, 1)]
+
+
+def test_a_helper_that_the_user_has_jitted_is_seen_only_while_it_is_traced_and_left_out(uses_of: UsesOf) -> None:
+    jitted = jax.jit(block)
+    assert counts(uses_of(lambda x: large(jitted(jitted(x))), jitted, large)) == [("large", 1, 1)]
 
 
 def test_nobody_pays_for_it_unasked(uses_of: UsesOf) -> None:

@@ -81,6 +81,10 @@ def test_the_cheapest_is_named_and_why_the_others_are_not(
         (1_000, "for 1,000 calls: outer, 3.4 s in all (inner 4.5 s, eager 99 s)"),
         (650, "for 650 calls: outer, 3 s in all (inner alike within noise, eager 64 s)"),
         (1, "for 1 call: inner, 194 ms in all (eager 688 ms, outer 2.1 s)"),
+        (
+            1_000_000_000,
+            "for 1,000,000,000 calls: outer, 1,300,002 s in all (inner 4,300,000 s, eager 98,000,001 s)",
+        ),
     ],
 )
 def test_the_cheapest_for_the_expected_calls_is_recommended(advice: Advise, calls: int, sentence: str) -> None:

@@ -75,43 +75,51 @@ def test_a_helper_that_is_not_worth_its_jit(facts: Callable[..., tuple[str, ...]
 
 
 @pytest.mark.parametrize(
-    ("calls", "shapes", "extra", "saved", "error", "said"),
+    ("calls", "signatures", "extra", "saved", "error", "said"),
     [
         pytest.param(
-            300, 1, 0.2, 1.0, 0.01, "called 300 times with 1 shape: under an outer jit its own jit pays from 2 calls "
-            "with the same shape on", id="called often",
+            300, 1, 0.2, 1.0, 0.01, "called 300 times with 1 signature: under an outer jit its own jit pays from 2 "
+            "calls with the same signature on", id="called often",
         ),
         pytest.param(
-            3, 2, 4.0, 1.0, 0.1, "called 3 times with 2 shapes: under an outer jit its own jit pays from 5 to 7 calls "
-            "with the same shape on", id="called seldom",
+            3, 2, 4.0, 1.0, 0.1, "called 3 times with 2 signatures: under an outer jit its own jit pays from 5 to 7 "
+            "calls with the same signature on", id="called seldom",
         ),
         pytest.param(
-            1, 1, 4.0, 1.0, 0.6, "called once with 1 shape: under an outer jit its own jit pays from 5 calls or more "
-            "with the same shape on", id="perhaps never",
+            1, 1, 4.0, 1.0, 0.6, "called once with 1 signature: under an outer jit its own jit pays from 3 calls "
+            "with the same signature on at the earliest, if ever", id="perhaps never",
         ),
         pytest.param(
-            9, 1, 4.0, -1.0, 0.6, "called 9 times with 1 shape: under an outer jit its own jit pays from 18 calls or "
-            "more with the same shape on", id="probably never",
+            9, 1, 4.0, -1.0, 0.6, "called 9 times with 1 signature: under an outer jit its own jit pays from 18 calls "
+            "with the same signature on at the earliest, if ever", id="probably never",
         ),
         pytest.param(
-            1_000, 1, 0.1, -1.0, 0.1, "called 1,000 times with 1 shape: under an outer jit its own jit saves nothing, "
-            "however often it is called", id="never",
+            1_000, 1, 0.1, -1.0, 0.1, "called 1,000 times with 1 signature: under an outer jit its own jit saves "
+            "nothing, however often it is called", id="never",
         ),
         pytest.param(
-            8, 1, -0.1, 1.0, 0.01, "called 8 times with 1 shape: under an outer jit its own jit pays from 1 call with "
-            "the same shape on", id="at once",
+            8, 1, -0.1, 1.0, 0.01, "called 8 times with 1 signature: under an outer jit its own jit pays from 1 call "
+            "with the same signature on", id="at once",
         ),
     ],
 )  # fmt: skip
 def test_from_how_many_calls_the_jit_of_a_helper_pays_under_an_outer_jit(
-    facts: Callable[..., tuple[str, ...]], calls: int, shapes: int, extra: float, saved: float, error: float, said: str
+    facts: Callable[..., tuple[str, ...]],
+    calls: int,
+    signatures: int,
+    extra: float,
+    saved: float,
+    error: float,
+    said: str,
 ) -> None:
-    use = HelperUse(name="lib.f", calls=calls, shapes=shapes, extra=extra, saved=saved, error=error)
+    use = HelperUse(name="lib.f", calls=calls, signatures=signatures, extra=extra, saved=saved, error=error)
     assert facts(outer=OUTER, both={**BOTH, "uses": (use,)})[2] == f"while tracing, lib.f is {said}"
 
 
 def test_of_many_helpers_those_that_are_called_most_are_told(facts: Callable[..., tuple[str, ...]]) -> None:
-    uses = tuple(HelperUse(name=f"lib.f{n}", calls=n, shapes=1, extra=1.0, saved=1.0, error=0.0) for n in range(1, 6))
+    uses = tuple(
+        HelperUse(name=f"lib.f{n}", calls=n, signatures=1, extra=1.0, saved=1.0, error=0.0) for n in range(1, 6)
+    )
     told = [each for each in facts(outer=OUTER, both={**BOTH, "uses": uses}) if each.startswith("while tracing")]
     assert [each.split()[2] for each in told] == ["lib.f5", "lib.f4", "lib.f3"]
 
