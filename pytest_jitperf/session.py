@@ -94,13 +94,18 @@ class Gathered:
 
         Args:
             nodeid: Of the item.
-            when: ``"setup"``, ``"call"`` or ``"teardown"``.
+            when: ``"setup"``, ``"call"`` or ``"teardown"``; anything else is what xdist reports of an item in which its
+                worker died.
             outcome: ``"passed"``, ``"failed"`` or ``"skipped"``.
             xfail: Whether it belongs to an expected failure.
             payload: What the plugin put on it, or None; empty for a set-up that passed.
             worker: The process that ran it; empty where there is only one.
         """
         attempts = self._attempts.setdefault(nodeid, {})
+        died = when not in ("setup", "call", "teardown")
+        if died and attempts:
+            # Whose report it is only its set-up said: the last that there was.
+            worker = next(reversed(attempts))
         if when == "setup" or worker not in attempts:
             attempts[worker] = _Item()
         item = attempts[worker]
@@ -110,6 +115,7 @@ class Gathered:
         if outcome == "failed" and not (payload and payload.get("judged")):
             item.only_judged = False
         item.finished = item.finished or when == "teardown"
+        item.marked = item.marked or died
         if payload:
             item.marked = True
             # Each report of an item, those of its subtests too, brings all that was measured so far.

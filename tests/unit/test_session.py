@@ -48,10 +48,11 @@ def report(
 ) -> None:
     """The reports of an item that passes, unless told otherwise of its call."""
     call = {"outcome": "passed", "xfail": False, **changes}
-    gathered.add(nodeid, "setup", outcome="passed", xfail=False, payload=None)
+    worker = changes.get("worker", "")
+    gathered.add(nodeid, "setup", outcome="passed", xfail=False, payload=None, worker=worker)
     gathered.add(nodeid, "call", payload={"rows": [each.to_json() for each in rows], "judged": judged}, **call)
     if teardown:
-        gathered.add(nodeid, "teardown", outcome=teardown, xfail=False, payload=None)
+        gathered.add(nodeid, "teardown", outcome=teardown, xfail=False, payload=None, worker=worker)
 
 
 def write(gathered: Gathered, **changes: bool) -> Any:
@@ -242,3 +243,12 @@ def test_reports_of_subtests_bring_their_items_rows_once(row: MakeRow) -> None:
         gathered.add("a", "call", outcome="passed", xfail=False, payload={"rows": rows})
 
     assert [each.measurement for each in gathered.rows] == ["n8", "n16"]
+
+
+def test_an_item_in_which_its_worker_died_is_not_measured_and_has_an_error(row: MakeRow) -> None:
+    gathered = Gathered()
+    report(gathered, "fine", [row()], worker="gw0")
+    gathered.add("killed", "setup", outcome="passed", xfail=False, payload={}, worker="gw1")
+    gathered.add("killed", "???", outcome="failed", xfail=False, payload=None)
+
+    assert (gathered.anything, gathered.unmeasured) == (True, {"killed": Status.ERROR})
