@@ -134,7 +134,8 @@ class HelperUse:
         signatures: How many different ones: shapes, dtypes, structures and static values of its arguments.
         extra: What its jit costs more at the first call.
         saved: What its jit saves at each further call with the same signature.
-        error: Standard error of each of the two.
+        extra_error: Standard error of ``extra``.
+        saved_error: Standard error of ``saved``.
     """
 
     name: str
@@ -142,7 +143,8 @@ class HelperUse:
     signatures: int
     extra: float
     saved: float
-    error: float
+    extra_error: float
+    saved_error: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

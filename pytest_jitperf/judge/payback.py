@@ -36,11 +36,11 @@ def payback(use: HelperUse) -> Payback:
     Args:
         use: What the jit costs and saves.
     """
-    error = _Z * use.error
+    extra_error, saved_error = _Z * use.extra_error, _Z * use.saved_error
     return Payback(
         first=_calls(use.extra, use.saved),
-        low=_calls(use.extra - error, use.saved + error),
-        high=_calls(use.extra + error, use.saved - error),
+        low=_calls(use.extra - extra_error, use.saved + saved_error),
+        high=_calls(use.extra + extra_error, use.saved - saved_error),
     )
 
 

@@ -95,7 +95,8 @@ def _use(record: HelperRecord, signature: Signature, seconds: float) -> HelperUs
         signatures=len(record.signatures),
         extra=jitted_once - once,
         saved=((often - once) - (jitted_often - jitted_once)) / further,
-        error=_CPU_SD * max(math.hypot(jitted_once, once), math.hypot(often, jitted_often) / further),
+        extra_error=_CPU_SD * math.hypot(jitted_once, once),
+        saved_error=_CPU_SD * math.hypot(often, once, jitted_often, jitted_once) / further,
     )
 
 

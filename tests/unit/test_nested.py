@@ -112,13 +112,16 @@ def test_from_how_many_calls_the_jit_of_a_helper_pays_under_an_outer_jit(
     error: float,
     said: str,
 ) -> None:
-    use = HelperUse(name="lib.f", calls=calls, signatures=signatures, extra=extra, saved=saved, error=error)
+    use = HelperUse(
+        name="lib.f", calls=calls, signatures=signatures, extra=extra, saved=saved, extra_error=error, saved_error=error
+    )
     assert facts(outer=OUTER, both={**BOTH, "uses": (use,)})[2] == f"while tracing, lib.f is {said}"
 
 
 def test_of_many_helpers_those_that_are_called_most_are_told(facts: Callable[..., tuple[str, ...]]) -> None:
     uses = tuple(
-        HelperUse(name=f"lib.f{n}", calls=n, signatures=1, extra=1.0, saved=1.0, error=0.0) for n in range(1, 6)
+        HelperUse(name=f"lib.f{n}", calls=n, signatures=1, extra=1.0, saved=1.0, extra_error=0.0, saved_error=0.0)
+        for n in range(1, 6)
     )
     told = [each for each in facts(outer=OUTER, both={**BOTH, "uses": uses}) if each.startswith("while tracing")]
     assert [each.split()[2] for each in told] == ["lib.f5", "lib.f4", "lib.f3"]

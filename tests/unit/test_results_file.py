@@ -81,7 +81,7 @@ def row_without_a_default(environment: Environment, entry: dict[str, Any]) -> Ro
         launches=1,
         optimised="digest",
         helpers=("m.f(f32[8])",),
-        uses=(HelperUse(name="m.f", calls=3, signatures=1, extra=0.1, saved=0.3, error=0.01),),
+        uses=(HelperUse(name="m.f", calls=3, signatures=1, extra=0.1, saved=0.3, extra_error=0.02, saved_error=0.01),),
         expected_calls=1_000,
         failed=True,
         gated_by="race",
