@@ -87,6 +87,8 @@ def _pays_from(use: HelperUse) -> str:
     if math.isinf(found.low):
         return f"{here} saves nothing, however often it is called"
     low = math.ceil(found.low)
+    if math.isinf(found.high) and low == 1:
+        return f"{here} makes no difference that can be told"
     if math.isinf(found.high):
         return f"{here} pays from {number_of_calls(low)} with the same signature on at the earliest, if ever"
     high = math.ceil(found.high)

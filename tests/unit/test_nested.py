@@ -98,6 +98,10 @@ def test_a_helper_that_is_not_worth_its_jit(facts: Callable[..., tuple[str, ...]
             "nothing, however often it is called", id="never",
         ),
         pytest.param(
+            2, 1, 0.1, 0.1, 0.2, "called 2 times with 1 signature: under an outer jit its own jit makes no difference "
+            "that can be told", id="unknown",
+        ),
+        pytest.param(
             8, 1, -0.1, 1.0, 0.01, "called 8 times with 1 signature: under an outer jit its own jit pays from 1 call "
             "with the same signature on", id="at once",
         ),
