@@ -90,6 +90,8 @@ SLOWER = "    for _ in range(20):\n        x = jnp.tan(jnp.sin(x))\n    return j
 
 
 def test_a_verdict_may_be_taken_back_with_a_reason_and_annotated(tested: Any, pytester: pytest.Pytester) -> None:
+    # Compile times are left out: on a busy machine they may stay inconclusive, which is a word of its own.
+    tested.write_tests(TESTS.replace('"remat"]', '"remat"], tolerance={"compile": "10000 %"}'))
     pytester.makeconftest(STRATEGY)
     tested.record()
     tested.write_library(LIBRARY.replace("    return jnp.sin(x) * 2.0", SLOWER))
