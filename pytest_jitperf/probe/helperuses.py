@@ -84,11 +84,10 @@ def _use(record: HelperRecord, signature: Signature, seconds: float) -> HelperUs
     if first * (further + 2) > seconds:
         return None
 
-    def shortest(helper: Callable[..., Any], calls: int) -> float:
-        return min(cost(helper, calls) for _ in range(rounds))
-
-    once, often = shortest(plain, 1), shortest(plain, 1 + further)
-    jitted_once, jitted_often = shortest(signature.jitted, 1), shortest(signature.jitted, 1 + further)
+    # In turns, so that a machine that changes its pace does so for all four.
+    ways = ((plain, 1), (plain, 1 + further), (signature.jitted, 1), (signature.jitted, 1 + further))
+    taken = [[cost(helper, calls) for helper, calls in ways] for _ in range(rounds)]
+    once, often, jitted_once, jitted_often = (min(each) for each in zip(*taken, strict=True))
     return HelperUse(
         name=record.helper.name,
         calls=sum(each.calls for each in record.signatures),
