@@ -8,10 +8,12 @@ booleans, since pytest-xdist sends them to its workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_jitperf.errors import OptionError
+from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.optionvalues import (
     WrongValueError,
     read_devices,
@@ -86,7 +88,10 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def settings_from(
-    getoption: Callable[[str], Any], getini: Callable[[str], Any], environ: Mapping[str, str]
+    getoption: Callable[[str], Any],
+    getini: Callable[[str], Any],
+    environ: Mapping[str, str],
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> Settings:
     """Reads all options.
 
@@ -94,13 +99,16 @@ def settings_from(
         getoption: ``config.getoption``.
         getini: ``config.getini``.
         environ: ``os.environ``.
+        metrics: Every metric by name, those of the user's own too.
 
     Raises:
         OptionError: A value is wrong, two options contradict each other, or an update is asked for in the pipeline of
             a pull request. The message names the option or ini key, the value, the rule and the likely typo.
     """
-    on_line = {option.dest: _read(option, option.flag, getoption(option.dest)) for option in OPTIONS}
-    in_file = {option.dest: _read(option, f"ini {option.dest}", _ini(getini, option)) for option in OPTIONS}
+    named = partial(read_tolerances, metrics=metrics)
+    options = [replace(each, read=named) if each.read is read_tolerances else each for each in OPTIONS]
+    on_line = {option.dest: _read(option, option.flag, getoption(option.dest)) for option in options}
+    in_file = {option.dest: _read(option, f"ini {option.dest}", _ini(getini, option)) for option in options}
 
     def value(name: str, default: Any) -> Any:
         found = on_line[name] if on_line[name] is not None else in_file[name]
@@ -207,7 +215,11 @@ OPTIONS = (
         ini=False,
         help="Like --jitperf-update, in the pipeline of a pull request too",
     ),
-    Option(flag="--jitperf-prune", ini=False, help="Remove baseline entries of tests that are gone"),
+    Option(
+        flag="--jitperf-prune",
+        ini=False,
+        help="Remove entries of tests that are gone, and stored programs that none refers to",
+    ),
     Option(flag="--jitperf-disable", help="Call each function once under its strategy, unmeasured"),
     Option(flag="--jitperf-strict", help="Fail where nothing could be gated, and where a device is not there"),
     Option(

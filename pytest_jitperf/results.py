@@ -71,7 +71,7 @@ def results_of(
         rootdir: pytest's root directory, absolute.
         invocation_dir: Where pytest was started, to which ``Row.file`` is relative.
     """
-    here = _Here(rootdir, invocation_dir, Path.home())
+    here = _Here(rootdir, invocation_dir, _home())
     return Results(
         plugin=version("pytest-jitperf"),
         mode="update" if update else "gate",
@@ -83,6 +83,14 @@ def results_of(
             )
         ),
     )
+
+
+def _home() -> Path | None:
+    """The home directory; None for a user of a container who has none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
 
 
 def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -107,10 +115,10 @@ class _Here:
     Args:
         rootdir: pytest's root directory, absolute.
         invocation_dir: Where pytest was started.
-        home: The home directory.
+        home: The home directory, or None.
     """
 
-    def __init__(self, rootdir: Path, invocation_dir: Path, home: Path) -> None:
+    def __init__(self, rootdir: Path, invocation_dir: Path, home: Path | None) -> None:
         self._rootdir, self._invocation_dir = rootdir, invocation_dir
         # With what stands for something within each, and for itself. A root of a file system is in every path, and
         # tells nothing.
@@ -118,7 +126,7 @@ class _Here:
         self._patterns = [
             (re.compile(rf"(?<![\w.-]){re.escape(str(path))}(?:({re.escape(os.sep)})|(?![\w.-]))"), within, itself)
             for path, within, itself in places
-            if path.name
+            if path is not None and path.name
         ]
 
     def row(self, row: Row) -> Row:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from pytest_jitperf.baseline.ages import spoken_of
 from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
@@ -69,6 +70,8 @@ class Row:
         programs: Packed programs in base64, by file name.
         compiled: What was compiled, for a verbose table.
         moved: Whether the program is no longer the baseline's although the test passes.
+        aged: The jax that exported the stored programs, where today's will soon not read them any more; else empty.
+        lost: Why stored programs are of no use, should the code change.
         compiles: Extra compilations spent on comparing.
         compare_seconds: Wall time that comparing took beyond compiling.
         cut: What was left out for lack of time.
@@ -115,6 +118,8 @@ class Row:
     programs: Mapping[str, str] = field(default_factory=dict)
     compiled: tuple[str, ...] = ()
     moved: bool = False
+    aged: str = ""
+    lost: tuple[str, ...] = ()
     compiles: int = 0
     compare_seconds: float = 0.0
     cut: tuple[str, ...] = ()
@@ -213,6 +218,8 @@ def row_of(
         programs={name: base64.b64encode(content).decode("ascii") for name, content in files.items()},
         compiled=tried.compiled,
         moved=tried.moved,
+        aged=spoken_of(tried.entry, measured.environment.jax) if tried.entry is not None else "",
+        lost=tried.lost,
         compiles=tried.compiles,
         compare_seconds=round(tried.compare_seconds, 3),
         cut=tried.cut,

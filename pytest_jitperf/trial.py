@@ -6,7 +6,7 @@ only when a measurement starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pytest_jitperf.baseline import programs
 from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.baseline.model import Entry, entry_from_measurement
 from pytest_jitperf.baseline.store import Key
+from pytest_jitperf.custom import CustomMetric, Inspected, counted
 from pytest_jitperf.errors import BaselineError, MeasurementError
 from pytest_jitperf.gathering import Gathering
 from pytest_jitperf.judge.differences import written_constants
@@ -22,7 +23,9 @@ from pytest_jitperf.judge.outcome import Verdict
 from pytest_jitperf.judge.verdict import judge
 from pytest_jitperf.measurement import Measurement, Program
 from pytest_jitperf.plan import Plan
+from pytest_jitperf.rehearsing import Rehearsing
 from pytest_jitperf.sizes import Place, Size
+from pytest_jitperf.strategies import name_of
 
 if TYPE_CHECKING:
     from pytest_jitperf.probe.measure import Probed, Request
@@ -79,6 +82,7 @@ class Tried:
         compare_seconds: Wall time that the comparison took beyond compiling.
         cut: What was left out for lack of time, one sentence each.
         moved: Whether the program is no longer the baseline's although the test passes.
+        lost: Why stored programs of the entry are of no use, should the code change.
         compiled: What was compiled, for whom wants to know more: over a sequence of inputs how often, and what again.
         place: Where it stands in a sweep, or None.
         growth: Of the run time over the sweep, with its largest size; None elsewhere and where there is no telling.
@@ -94,6 +98,7 @@ class Tried:
     compare_seconds: float = 0.0
     cut: tuple[str, ...] = ()
     moved: bool = False
+    lost: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
     place: Place | None = None
     growth: Growth | None = None
@@ -116,6 +121,9 @@ class Trial:
         progress: Told what is going on.
         facts: What a plugin adds to the environment.
         review: Sees each verdict before it counts.
+        rehearsing: Who waits for this process where it only rehearses, or None.
+        left_out: Other strategies that exceeded a limit, and a sentence that says so.
+        custom: Metrics of the user's own.
     """
 
     planner: Planner
@@ -125,6 +133,9 @@ class Trial:
     progress: Callable[[str], None]
     facts: Mapping[str, str] = field(default_factory=dict)
     review: Callable[[Measurement, Verdict], Verdict] = _as_it_is
+    rehearsing: Rehearsing | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    custom: tuple[CustomMetric, ...] = ()
 
     def run(self, asked: Asked) -> Tried:
         """Measures one call and judges it.
@@ -138,7 +149,8 @@ class Trial:
         request = self._request(asked)
         probed = measure(request, self.references, self.progress)
         measured = _with_facts(_bounded(probed.measurement), self.facts)
-        plan = self.planner(measured.environment.platform, measured.program is not None)
+        measured = _with_counts(measured, self.custom, asked, probed)
+        plan = _as_far_as_measured(self.planner(measured.environment.platform, measured.program is not None), measured)
         key = Key(
             test=self.test,
             measurement=asked.measurement,
@@ -162,6 +174,7 @@ class Trial:
             compiled=_compiled(probed),
             place=_place(asked),
             moved=any(not each.same and not each.cannot for each in compared),
+            lost=self.baselines.lost(entry) if entry is not None else (),
             recorded=_recorded(measured, plan),
         )
 
@@ -193,6 +206,23 @@ class Trial:
 
         return call_once(self._request(asked))
 
+    def rehearse(self, asked: Asked) -> Any:
+        """Calls what a measurement would call once each, watched by whoever waits for this process.
+
+        Raises:
+            JitperfError: The strategy cannot be applied.
+            Exception: Whatever the user's function raised.
+        """
+        from pytest_jitperf.probe.rehearse import rehearse
+
+        assert self.rehearsing is not None, "asked before"
+        plan = self.planner("", None)
+        others = [plan.find(name) for name in plan.faster_than if name not in self._left_out()]
+        return rehearse(self._request(asked), others, plan.phase_limits, self.rehearsing)
+
+    def _left_out(self) -> Collection[str]:
+        return self.rehearsing.order.left_out if self.rehearsing is not None else self.left_out
+
     def end(self) -> None:
         """Takes away what is shown of the progress."""
         end = getattr(self.progress, "end", None)
@@ -221,7 +251,7 @@ class Trial:
             make_args=asked.make_args,
             sequence=sequence,
             strategy=plan.strategy,
-            references=plan.references,
+            references=tuple(each for each in plan.references if name_of(each) not in self._left_out()),
             inner=plan.inner,
             jit=plan.jit,
             device=asked.device,
@@ -243,12 +273,43 @@ def _recorded(measured: Measurement, plan: Plan) -> tuple[Entry, dict[str, bytes
         return None
 
 
+def _as_far_as_measured(plan: Plan, measured: Measurement) -> Plan:
+    """The plan without the race of what was compiled and not run."""
+    run, missing = plan.allowed.get("run"), measured.unavailable.get("run")
+    if run is None or missing is None:
+        return plan
+    return replace(plan, allowed={**plan.allowed, "run": replace(run, gated=False, why_not=missing)})
+
+
 def _with_facts(measured: Measurement, facts: Mapping[str, str]) -> Measurement:
     """The measurement with what a plugin knows of its environment."""
     if not facts:
         return measured
     environment = replace(measured.environment, config={**measured.environment.config, **facts})
     return replace(measured, environment=environment)
+
+
+def _with_counts(measured: Measurement, custom: Sequence[CustomMetric], asked: Asked, probed: Probed) -> Measurement:
+    """The measurement with the metrics of the user's own.
+
+    Raises:
+        MeasurementError: One of them gave what is no count.
+        Exception: Whatever it raised.
+    """
+    if not custom:
+        return measured
+    seen = Inspected(
+        strategy=measured.strategy,
+        device_kind=measured.device_kind,
+        function=asked.function,
+        args=asked.args,
+        kwargs=asked.kwargs,
+        result=probed.result,
+        lowered=probed.lowered,
+        compiled=probed.executable,
+    )
+    found = {each.name: counted(each, seen) for each in custom}
+    return replace(measured, exact={**measured.exact, **{name: n for name, n in found.items() if n is not None}})
 
 
 def _place(asked: Asked) -> Place | None:
@@ -273,7 +334,8 @@ def _bounded(measured: Measurement) -> Measurement:
     """Leaves programs that are too large out of what may be stored."""
 
     def bound(program: Program) -> Program:
-        if program.artifact is None:
+        # Packing takes longer than all else that is done here, and an export is never longer for it.
+        if program.artifact is None or len(program.artifact) <= programs.MAX_ARTIFACT_BYTES:
             return program
         size = len(programs.pack(program.artifact))
         if size <= programs.MAX_ARTIFACT_BYTES:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -22,11 +23,27 @@ __all__ = ["directory_lock", "real_path", "remove_leftovers", "why_not_writable"
 # A name of its own, not one made from the target's: that may be as long as a name can be.
 _PREFIX, _SUFFIX = ".jitperf-", ".tmp"
 _LOCK_SECONDS = 60.0
+# Were what it leads to a file, replacing that would cut off whoever else writes to it.
+_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
 
 
 def real_path(path: Path) -> Path:
-    """The path without symbolic links; a loop of them stays as it is, for whoever opens it to report."""
-    return Path(os.path.realpath(path))
+    """The path without symbolic links; a loop of them stays as it is, for whoever opens it to report.
+
+    So does a stream, ``/dev/stdout``: what it leads to has no name that could be opened.
+    """
+    return path if _is_stream(path) else Path(os.path.realpath(path))
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether it is a device or a pipe, or a name of an open file: something to write to, and never to replace."""
+    if _OPEN_FILE.fullmatch(str(path)):
+        return True
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 @contextmanager
@@ -41,7 +58,13 @@ def directory_lock(directory: Path, timeout: float = _LOCK_SECONDS) -> Iterator[
     """
     user = os.geteuid() if hasattr(os, "geteuid") else ""
     digest = hashlib.sha256(os.fsencode(real_path(directory))).hexdigest()[:16]
-    path = Path(tempfile.gettempdir()) / f"pytest-jitperf-{user}-{digest}.lock"
+    name = f"pytest-jitperf-{user}-{digest}.lock"
+    try:
+        path = Path(tempfile.gettempdir()) / name
+    except OSError as error:
+        raise BaselineError(
+            f"{directory} cannot be locked: there is no temporary directory; set TMPDIR to a writable directory"
+        ) from error
     lock = filelock.FileLock(path, timeout=timeout)
     try:
         lock.acquire()
@@ -54,6 +77,10 @@ def directory_lock(directory: Path, timeout: float = _LOCK_SECONDS) -> Iterator[
         raise BaselineError(
             f"{directory} cannot be locked: {path}: {error.strerror}; set TMPDIR to a writable directory"
         ) from error
+    except NotImplementedError as error:
+        raise BaselineError(
+            f"{directory} cannot be locked: {path} is on a file system without locks; set TMPDIR to another directory"
+        ) from error
     try:
         yield
     finally:
@@ -63,15 +90,21 @@ def directory_lock(directory: Path, timeout: float = _LOCK_SECONDS) -> Iterator[
 def write(path: Path, content: bytes) -> None:
     """Replaces a file, or makes it; until the last step the old content stands, and after it the new.
 
+    A device or a pipe is written to as it is: ``/dev/null`` has to stay what it is for every process of the machine.
+
     Args:
-        path: The file, with symbolic links resolved; its directory must exist. Its permissions are kept.
+        path: The file, from ``real_path``; its directory must exist. Its permissions and owner are kept.
         content: All of it.
 
     Raises:
         OSError: Nothing was changed and no temporary file is left.
     """
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-    if mode is not None and not os.access(path, os.W_OK):
+    if _is_stream(path):
+        with path.open("ab") as stream:
+            stream.write(content)
+        return
+    old = path.stat() if path.exists() else None
+    if old is not None and not os.access(path, os.W_OK):
         # Renaming over it would work and go against what its owner said.
         raise PermissionError(errno.EACCES, "the file is write-protected", str(path))
     temporary = path.with_name(f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
@@ -80,8 +113,8 @@ def write(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)
+        if old is not None:
+            _take_after(temporary, old)
         temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -90,10 +123,22 @@ def write(path: Path, content: bytes) -> None:
     _sync_directory(path.parent)
 
 
+def _take_after(path: Path, old: os.stat_result) -> None:
+    """Gives a file the owner, where we may, and the permissions of the one that it replaces."""
+    new = path.stat()
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) and hasattr(os, "chown"):
+        # Root in a container must not take the files of a checkout from their owner.
+        with contextlib.suppress(OSError):
+            os.chown(path, old.st_uid, old.st_gid)
+    path.chmod(stat.S_IMODE(old.st_mode))
+
+
 def why_not_writable(path: Path) -> str:
     """Says why ``write`` would fail, before there is anything to write; empty where it would not."""
     if path.is_dir():
         return "it is a directory; give a file"
+    if _is_stream(path) and path.exists():
+        return "" if os.access(path, os.W_OK) else "it cannot be written to; give another path"
     if not path.parent.is_dir():
         return f"there is no directory {path.parent}; make it, or give another path"
     try:
@@ -108,9 +153,14 @@ def why_not_writable(path: Path) -> str:
 
 def remove_leftovers(directory: Path) -> None:
     """Removes temporary files of writers that were killed; only to be called under the directory's lock."""
-    for each in directory.glob(f"{_PREFIX}*{_SUFFIX}"):
-        with contextlib.suppress(OSError):
-            each.unlink()
+    # A folder may hold ten thousand programs, and each file that is updated looks into it.
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(directory)
+    for name in names:
+        if name.startswith(_PREFIX) and name.endswith(_SUFFIX):
+            with contextlib.suppress(OSError):
+                (directory / name).unlink()
 
 
 def _sync_directory(directory: Path) -> None:

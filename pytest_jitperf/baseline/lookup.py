@@ -36,6 +36,12 @@ class Baselines:
             return found
         raise BaselineError(found.reason)
 
+    def lost(self, entry: Entry) -> tuple[str, ...]:
+        """Why stored programs of an entry are of no use, a sentence each; none where they are there and intact."""
+        every = [*([entry.program] if entry.program is not None else []), *entry.helpers.values()]
+        reasons = (self.raw(each)[1] for each in every if each.artifact is not None)
+        return tuple(dict.fromkeys(reason for reason in reasons if reason))
+
     def raw(self, stored: StoredProgram) -> tuple[bytes | None, str]:
         """The bytes of a stored program, or why there are none."""
         if stored.artifact is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pytest_jitperf.baseline.ages import grown_old
 from pytest_jitperf.baseline.helpers import match_helpers
 from pytest_jitperf.baseline.inputs import leaves_of, program_inputs, read_leaves
 from pytest_jitperf.baseline.model import Entry, StoredProgram
@@ -39,11 +40,13 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     that nothing reads
     the same, another environment (flags, devices, …)               new, with the counts of other versions kept
     the same, but tracing takes another time (Python without calls)  new, likewise
+    the same, its programs exported by a jax more than 3 months old  new, likewise
     anything else                                                   new
     ==============================================================  ===========================================
 
-    Counts of other Python and jax versions go where the code changed: they would fail the other jobs of a matrix over
-    a change that has been accepted. An artifact that old lacks is taken from new.
+    JAX promises to read what it exported for six months, hence the last but one. Counts of other Python and jax
+    versions go where the code changed: they would fail the other jobs of a matrix over a change that has been accepted.
+    An artifact that old lacks is taken from new.
 
     Args:
         old: What the file has, or None.
@@ -51,7 +54,7 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
         stored_times: Timings are a gate (a dedicated machine): record them again when they moved, and in each new
             environment.
         renew: Take the new numbers and artifacts though nothing says that they differ, because the change was judged
-            and is accepted, or because the artifact has grown old.
+            and is accepted.
 
     Returns:
         The entry to store; the very object ``old`` where nothing is to be written.
@@ -66,7 +69,8 @@ def merge_entry(old: Entry | None, new: Entry, *, stored_times: bool = False, re
     versions = _VERSIONS if old.environment.jax != new.environment.jax else frozenset({"python"})
     allowed = frozenset[str]() if stored_times else versions
     differs = _exact(named) != _exact(new) or moved - allowed or new.timed.keys() - old.timed.keys()
-    if renew or differs or ("python" not in moved and "jax" not in moved and _trace_moved(old, new)):
+    aged = grown_old(old, new.environment.jax) and _stores_as_much(named, new)
+    if renew or aged or differs or ("python" not in moved and "jax" not in moved and _trace_moved(old, new)):
         return replace(new, host={**named.host, **new.host})
     merged = replace(
         named,
@@ -156,6 +160,14 @@ def _counts_agree(old: Mapping[str, int], new: Mapping[str, int]) -> bool:
     if old.keys() != new.keys():
         return False
     return all(same_count(name, before, new[name]) for name, before in old.items())
+
+
+def _stores_as_much(old: Entry, new: Entry) -> bool:
+    """Whether each program that the old entry stores is stored by the new one too."""
+    pairs = [(each, new.helpers[name]) for name, each in old.helpers.items()]
+    if old.program is not None and new.program is not None:
+        pairs.append((old.program, new.program))
+    return all(now.artifact is not None for before, now in pairs if before.artifact is not None)
 
 
 def _with_artifact(old: StoredProgram, new: StoredProgram) -> StoredProgram:

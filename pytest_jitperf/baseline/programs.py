@@ -6,10 +6,12 @@ never changes (so git never merges it), and whether it is intact can be told fro
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import stat
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +46,7 @@ MAX_PROGRAM_BYTES = 2**28
 # few kilobytes, or under "* text" in the project's own attributes, it is taken for that.
 _ATTRIBUTES = b"*.jaxexport binary\n"
 _AGAIN = "record it again with pytest --jitperf-update"
+_QUOTED_NAME = re.compile(f'"({ARTIFACT_PATTERN})"'.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,10 @@ def unreferenced(directory: Path) -> tuple[str, ...]:
         for each in program_directory(directory).glob("*.jaxexport")
         if re.fullmatch(ARTIFACT_PATTERN, each.name) and each.is_file()
     }
-    for path in sorted(directory.glob("*.json")):
+    files = sorted(directory.glob("*.json"))
+    if not stored - _names_written_in(files):
+        return ()  # Asked after each update, so a large directory is not taken apart for the usual answer.
+    for path in files:
         stored -= _names_in(read_document(path))
     return tuple(sorted(stored))
 
@@ -198,6 +204,15 @@ def _content(directory: Path, name: str) -> bytes | Missing | Damaged:
     if packed.startswith(b"version https://git-lfs.github.com/"):
         return Damaged(f"the stored program {path} is a git-lfs pointer, not the program; run git lfs pull")
     return Damaged(f"the stored program {path} is not what was stored (its sha256 differs); restore it, or {_AGAIN}")
+
+
+def _names_written_in(files: Iterable[Path]) -> set[str]:
+    """Names of programs in the bytes of files, whatever else is in them."""
+    found: set[str] = set()
+    for path in filter(Path.is_file, files):
+        with contextlib.suppress(OSError):
+            found |= {each.decode() for each in _QUOTED_NAME.findall(path.read_bytes())}
+    return found
 
 
 def _names_in(value: object) -> set[str]:

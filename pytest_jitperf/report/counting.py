@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from pytest_jitperf.baseline.ages import PROMISED_MONTHS, months_apart
 from pytest_jitperf.judge.outcome import Outcome
 from pytest_jitperf.report.standing import Standing, failing, standing
 from pytest_jitperf.row import Row
@@ -30,7 +32,7 @@ _REASONS = (
 
 
 def count_sentences(rows: Sequence[Row], unmeasured: int, update: bool) -> list[str]:
-    """The closing sentences, without their full stops: the counts, programs that moved on, what was cut.
+    """The closing sentences, without their full stops: the counts, programs that moved on or are lost, what was cut.
 
     Each row is gated or counted under the reason why not; those that failed, as expected or not, are among them.
 
@@ -62,11 +64,30 @@ def count_sentences(rows: Sequence[Row], unmeasured: int, update: bool) -> list[
         sentences.append(
             f"{moved} {moves} moved on since recorded and will be raced in every run; record with --jitperf-update"
         )
+    if not update:
+        sentences += _stored(measured)
     compiles = sum(row.compiles for row in measured)
     cut = dict.fromkeys(sentence for row in measured for sentence in row.cut)
     if cut:
         extra = "1 extra compilation" if compiles == 1 else f"{compiles} extra compilations"
         sentences.append(f"{extra}; cut for lack of time: {', '.join(cut)}")
+    return sentences
+
+
+def _stored(measured: Sequence[Row]) -> list[str]:
+    """What is wrong with stored programs that no verdict has rested on: it will matter once the code changes."""
+    sentences = []
+    lost = list(dict.fromkeys(reason for row in measured if row.gated_by == "same program" for reason in row.lost))
+    if lost:
+        programs = "1 stored program" if len(lost) == 1 else f"{len(lost)} stored programs"
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        sentences.append(f"{programs} could not be raced against if the code changed: {lost[0]}{more}")
+    for (old, new), count in Counter((row.aged, row.jax) for row in measured if row.aged).items():
+        entries = "1 entry" if count == 1 else f"{count} entries"
+        sentences.append(
+            f"the programs of {entries} were exported by jax {old}, about {months_apart(old, new)} months before jax "
+            f"{new}, and JAX promises to read them for {PROMISED_MONTHS}; export them anew with --jitperf-update"
+        )
     return sentences
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,12 +12,13 @@ from pytest_jitperf.baseline.merge import merge_entry
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.measurement import Environment, Sample
 
-HERE, OTHER = "3.11/0.10.2", "3.12/0.12.0"
+HERE, OTHER = "3.11/0.10.2", "3.12/0.11.0"
 ONE, TWO = "1" * 32 + ".jaxexport", "2" * 32 + ".jaxexport"
 PROGRAM = StoredProgram(fingerprint="sha256:" + "a" * 64, artifact=ONE)
 CHANGED = StoredProgram(fingerprint="sha256:" + "b" * 64, artifact=TWO)
 ENVIRONMENT = Environment(jax="0.10.2", jaxlib="0.10.2", python="3.11", platform="cpu", machine="mine")
-UPGRADED = replace(ENVIRONMENT, jax="0.12.0", jaxlib="0.12.0", python="3.12", platform_version="2")
+UPGRADED = replace(ENVIRONMENT, jax="0.11.0", jaxlib="0.11.0", python="3.12", platform_version="2")
+LATER = replace(UPGRADED, jax="0.12.0", jaxlib="0.12.0")
 OLD = Entry(
     inputs="x: f32[8]",
     program=PROGRAM,
@@ -204,6 +206,38 @@ def test_an_accepted_or_aged_entry_is_renewed_though_nothing_differs() -> None:
     old = replace(OLD, host={**OLD.host, OTHER: {"launches": 1}})
 
     assert merge_entry(old, new, renew=True) == replace(new, host={**new.host, OTHER: {"launches": 1}})
+
+
+def test_programs_of_a_jax_more_than_three_months_older_are_recorded_anew() -> None:
+    """JAX reads what it exported for six months, so the last chance to export it anew must not be missed."""
+    new = replace(counted(JITTER, other={"trace_calls": 1300, "launches": 1}), environment=LATER)
+    new = replace(new, program=replace(PROGRAM, artifact=TWO))
+
+    merged = merge_entry(OLD, new)
+
+    assert merged == replace(new, host={**OLD.host, **new.host})
+    assert merge_entry(merged, new) == merged
+    # Nor is it recorded back and forth where a matrix has both.
+    assert merge_entry(merged, JITTER) is merged
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"program": replace(PROGRAM, artifact=None, no_artifact="x")},
+        {"helpers": {"f": replace(OLD.helpers["f"], artifact=None)}},
+    ],
+    ids=["program", "helper"],
+)
+def test_aged_programs_stay_where_there_is_nothing_to_take_their_place(lacking: Mapping[str, Any]) -> None:
+    assert merge_entry(OLD, replace(JITTER, environment=replace(LATER, python="3.11"), **lacking)).program is PROGRAM
+
+
+def test_what_stores_no_program_does_not_age() -> None:
+    lost = replace(PROGRAM, artifact=None, no_artifact="above 1 MiB")
+    old = replace(OLD, program=lost, helpers={})
+
+    assert merge_entry(old, replace(JITTER, program=lost, helpers={}, host={}, environment=LATER)) is old
 
 
 def test_an_artifact_that_was_not_stored_is_added_alone() -> None:

@@ -93,6 +93,8 @@ def row_without_a_default(environment: Environment, entry: dict[str, Any]) -> Ro
         programs={NAME: base64.b64encode(PROGRAM).decode()},
         compiled=("f: f32[8]",),
         moved=True,
+        aged="0.8.2",
+        lost=("the stored program is not there",),
         compiles=4,
         compare_seconds=0.25,
         cut=("further pairs",),
@@ -261,6 +263,17 @@ def test_texts_do_not_say_where_this_machine_keeps_things(
     )
     assert (made.findings[0].sentence, made.findings[0].short) == (expected, "in ~")
     assert (made.failure, made.notes, made.environment) == (expected, (expected,), environment)
+
+
+def test_who_has_no_home_directory_has_results_all_the_same(row: MakeRow, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the user of a container may be, whose number no list of users has."""
+
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+
+    assert outside([row(note=f"in {ROOT}/a")]).rows[0].note == "in a"
 
 
 def test_rows_have_one_order_whatever_order_the_tests_ran_in(row: MakeRow) -> None:
