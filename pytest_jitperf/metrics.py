@@ -12,7 +12,7 @@ from typing import Literal
 
 from pytest_jitperf.units import Tolerance, Unit
 
-__all__ = ["METRICS", "Metric", "default_tolerance"]
+__all__ = ["METRICS", "Metric", "default_tolerance", "is_custom", "unit_of"]
 
 _KIB, _MIB = 2**10, 2**20
 _GPU_PLATFORMS = frozenset({"gpu", "cuda", "rocm"})
@@ -174,6 +174,22 @@ def default_tolerance(metric: str, strategy_is_one_program: bool, platform: str)
         The tolerance, also for metrics that only explain; None where there is no default.
 
     Raises:
+_CPU = "_cpu"
+
+
+def is_custom(name: str) -> bool:
+    """Whether a number is one of the user's own, and neither a metric nor the CPU time of one."""
+    return name.removesuffix(_CPU) not in METRICS
+
+
+def unit_of(name: str) -> Unit:
+    """The unit of a metric, or of the CPU time of one; of the user's own the name tells it, wherever it is read."""
+    known = METRICS.get(name.removesuffix(_CPU))
+    if known is not None:
+        return known.unit
+    return Unit.BYTES if name.endswith("_bytes") else Unit.COUNT
+
+
         KeyError: There is no such metric.
     """
     found = METRICS[metric]

@@ -115,7 +115,7 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record
         )
         return
     parts.add_calls("trace_calls", counted.calls, counted.missing)
-    costs = parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
+    costs = parts.add_costs(stages)
     rounds = [stages]
     if repeat:
         with lock.held(), collector_off():

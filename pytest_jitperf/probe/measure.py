@@ -45,6 +45,8 @@ class Probed:
         wrong: How the result differs from the reference's, one sentence; empty where it does not.
         retraces: What compiled again, a line for each compilation after a function's first, by metric of counting.
         compiled: How often each function was traced, lowered and compiled over a sequence of inputs, one sentence.
+        lowered: The one program before XLA, a ``jax.stages.Lowered``; None where Python drives several.
+        executable: The same after XLA, a ``jax.stages.Compiled``.
     """
 
     measurement: Measurement
@@ -54,6 +56,8 @@ class Probed:
     wrong: str = ""
     retraces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     compiled: str = ""
+    lowered: Any = None
+    executable: Any = None
 
 
 # xdist workers take turns all the time; only a wait that somebody would wonder about is told.
@@ -122,6 +126,8 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
     )
 
 
+        lowered=parts.lowered,
+        executable=parts.executable,
 def call_once(request: Request) -> Any:
     """Calls the function once under its strategy, measuring nothing.
 

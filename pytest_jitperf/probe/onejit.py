@@ -55,7 +55,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
     donated = donated_positions(stages.lowered)
     subject.donated = tuple(dynamic[n].index for n in donated)
     subject.callbacks = bool(stages.traced.jaxpr.effects)
-    costs = parts.add_costs(stages.compiled, stages.lowered.as_text(), stages.traced.jaxpr)
+    costs = parts.add_costs(stages)
 
     rounds = [stages]
     if repeat:

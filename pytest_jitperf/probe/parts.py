@@ -49,6 +49,8 @@ class Parts:
     retraces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     compiled: str = ""
     waited: float = 0.0
+    lowered: Any = None
+    executable: Any = None
 
     def add_calls(self, name: str, calls: int | None, missing: str = counts.PROFILED) -> None:
         """Adds a count of Python calls, or why there is none."""
@@ -57,11 +59,12 @@ class Parts:
         else:
             self.host[name] = calls
 
-    def add_costs(self, compiled: Any, stablehlo: str, jaxpr: Any) -> Costs:
-        """Adds the exact metrics of the one program."""
-        costs = program_costs(compiled, stablehlo)
+    def add_costs(self, stages: ColdStages) -> Costs:
+        """Adds the exact metrics of the one program, and the program for those of the user's own."""
+        self.lowered, self.executable = stages.lowered, stages.compiled
+        costs = program_costs(stages.compiled, stages.lowered.as_text())
         self.exact.update(costs.exact)
-        self.exact["jaxpr_eqns"] = equation_count(jaxpr)
+        self.exact["jaxpr_eqns"] = equation_count(stages.traced.jaxpr)
         self.unavailable.update(costs.missing)
         return costs
 
