@@ -23,8 +23,9 @@ __all__ = ["directory_lock", "real_path", "remove_leftovers", "why_not_writable"
 # A name of its own, not one made from the target's: that may be as long as a name can be.
 _PREFIX, _SUFFIX = ".jitperf-", ".tmp"
 _LOCK_SECONDS = 60.0
-# Were what it leads to a file, replacing that would cut off whoever else writes to it.
-_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/(self|\d+)/fd/\d+")
+# Open files of this process by their numbers. Were one replaced, whoever else writes to it would be cut off.
+_OPEN_FILE = re.compile(r"/dev/fd/(\d+)|/proc/self/fd/(\d+)")
+_STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def real_path(path: Path) -> Path:
@@ -37,13 +38,19 @@ def real_path(path: Path) -> Path:
 
 def _is_stream(path: Path) -> bool:
     """Whether it is a device or a pipe, or a name of an open file: something to write to, and never to replace."""
-    if _OPEN_FILE.fullmatch(str(path)):
+    if _descriptor(path) is not None:
         return True
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of the open file that the path names, if it does."""
+    found = _OPEN_FILE.fullmatch(str(path))
+    return int(found[1] or found[2]) if found is not None else _STANDARD.get(str(path))
 
 
 @contextmanager
@@ -100,7 +107,9 @@ def write(path: Path, content: bytes) -> None:
         OSError: Nothing was changed and no temporary file is left.
     """
     if _is_stream(path):
-        with path.open("ab") as stream:
+        descriptor = _descriptor(path)
+        # Opened anew, a file would be written to where others that have it open go on writing.
+        with path.open("ab") if descriptor is None else open(os.dup(descriptor), "wb") as stream:
             stream.write(content)
         return
     old = path.stat() if path.exists() else None

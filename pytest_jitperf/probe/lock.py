@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,32 +23,35 @@ class DeviceLock:
 
     def __init__(self, device: str, progress: Callable[[str], None] = lambda text: None) -> None:
         name = "".join(letter if letter.isalnum() else "-" for letter in device)
-        self._path = Path(tempfile.gettempdir()) / f"pytest-jitperf-{name}.lock"
+        path: Path | None = None
+        with contextlib.suppress(OSError):
+            path = Path(tempfile.gettempdir()) / f"pytest-jitperf-{name}.lock"
         # One lock per process and device: a second one would wait for the first for ever.
-        self._lock = filelock.FileLock(self._path, mode=0o666, is_singleton=True)
+        self._lock = None if path is None else filelock.FileLock(path, mode=0o666, is_singleton=True)
         self._progress = progress
         self.waited_seconds = 0.0
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Holds the device; re-entrant within the process. The wait is added to ``waited_seconds``."""
-        if not self._acquire():
+        # Without a temporary directory that can be written and locked: measuring unlocked beats not measuring.
+        lock = self._lock
+        if lock is None or not self._acquire(lock):
             yield
             return
         try:
             yield
         finally:
-            self._lock.release()
+            lock.release()
 
-    def _acquire(self) -> bool:
+    def _acquire(self, lock: filelock.BaseFileLock) -> bool:
         try:
-            self._lock.acquire(timeout=0)
+            lock.acquire(timeout=0)
         except filelock.Timeout:
             start = clock.perf_counter_ns()
             self._progress("waiting for another process on this device")
-            self._lock.acquire()
+            lock.acquire()
             self.waited_seconds += (clock.perf_counter_ns() - start) / 1e9
         except (OSError, NotImplementedError):
-            # A temporary directory that cannot be written or locked: measuring unlocked beats not measuring.
             return False
         return True

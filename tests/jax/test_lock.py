@@ -70,3 +70,12 @@ def test_where_no_lock_can_be_had_the_measurement_goes_on(tmp_path: Path, monkey
     monkeypatch.setattr(tempfile, "tempdir", str(nowhere / "folder"))
     with DeviceLock("test:9").held():
         pass
+
+
+def test_where_there_is_no_temporary_directory_at_all_it_goes_on_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    with DeviceLock("test:9").held():
+        pass
