@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pytest_jitperf.errors import HookError
 from pytest_jitperf.run import Run
 
 __all__ = ["Controller"]
@@ -36,6 +35,16 @@ class Controller:
             payload=payload,
             worker=getattr(report, "worker_id", ""),
         )
+        if payload:
+            # pytest keeps reports to the end of the run, and what is on this one was taken.
+            report.__dict__["jitperf"] = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tells an xdist worker what another pytest process needs to find its items."""
+        from pytest_jitperf.rehearsal import ARGUMENTS, arguments_of
+
+        node.workerinput[ARGUMENTS] = arguments_of(node.config)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -58,6 +67,10 @@ class Controller:
                 beside_tests=not settings.baseline_dir,
             )
             failed = bool(run.written.errors)
+            if run.gathered.anything:
+                from pytest_jitperf.extensions import added_lines
+
+                run.lines = added_lines(session.config, run.gathered.rows)
         if settings.files:
             from pytest_jitperf.outputs import write_outputs
 
@@ -76,7 +89,6 @@ class Controller:
         run = self._run
         if run.gathered is None or not run.gathered.anything or run.settings.mode == "disable":
             return
-        from pytest_jitperf.extensions import added_lines
         from pytest_jitperf.report import terminal
 
         rows = run.gathered.rows
@@ -88,11 +100,7 @@ class Controller:
                 terminalreporter.write_line(line)
         for line in terminal.count_line(rows, len(run.gathered.unmeasured), run.settings.mode == "update"):
             terminalreporter.write_line(line)
-        try:
-            lines = added_lines(terminalreporter.config, rows)
-        except HookError as error:
-            lines = [f"ERROR {error}"]
-        for line in lines:
+        for line in run.lines:
             terminalreporter.write_line(line)
         if run.settings.guide:
             from pytest_jitperf.report import guidebook

@@ -105,6 +105,10 @@ class Jitperf:
         result = None
         for number, device in enumerate(self._devices):
             try:
+                if self._trial.rehearsing is not None:
+                    results = [self._trial.rehearse(each()) for each in self._sized(asked, device)]
+                    result = results[-1] if number == 0 else result
+                    continue
                 if not self._measures:
                     return self._trial.run_once(self._sized(asked, device)[-1]())
                 tried = [self._trial.run(each()) for each in self._sized(asked, device)]
@@ -177,9 +181,17 @@ class Jitperf:
                 'name="second")'
             )
 
+    def tell(self, text: str) -> None:
+        """Shows what is going on."""
+        self._trial.progress(text)
+
     def end(self) -> None:
         """Takes away what is shown of the progress."""
         self._trial.end()
+
+    def leave_out(self, strategies: Mapping[str, str]) -> None:
+        """Measures without other strategies, each of which has exceeded a limit; the value says so."""
+        self._trial.left_out = strategies
 
     @property
     def measurement(self) -> Measurement | None:

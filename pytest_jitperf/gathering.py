@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_jitperf.baseline.helpers import match_helpers
@@ -35,12 +35,14 @@ class Gathering:
         test: Key of the test in the baseline.
         baselines: Stored programs.
         progress: Told what is going on.
+        left_out: Strategies that exceeded a limit and are not raced, with a sentence that says so.
     """
 
     plan: Plan
     test: str
     baselines: Baselines
     progress: Callable[[str], None]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def evidence(self, request: Request, probed: Probed, measured: Measurement, entry: Entry | None) -> Evidence:
         """Compares and races what can be.
@@ -110,10 +112,13 @@ class Gathering:
         from pytest_jitperf.probe.compare import Stored, compare
         from pytest_jitperf.probe.lock import DeviceLock
 
-        raw, missing = self.baselines.raw(stored)
+        program = probed.programs.get(key)
+        # What is the same need not be built again, so it is not read either.
+        known = program is not None and program.fingerprint == stored.fingerprint
+        raw, missing = (None, "") if known else self.baselines.raw(stored)
         device = probed.subject.device
         return compare(
-            probed.programs.get(key),
+            program,
             now.no_artifact,
             probed.subject,
             Stored(
@@ -154,7 +159,12 @@ class Gathering:
         from pytest_jitperf.probe.faster import race_strategies
 
         found: dict[str, Ratio | str] = {}
+        if probed.subject.abstract:
+            return dict.fromkeys(self.plan.faster_than, "the arguments are shapes without values")
         for other, factor in self.plan.faster_than.items():
+            if other in self.left_out:
+                found[other] = self.left_out[other]
+                continue
             self.progress(f"racing {other}")
             try:
                 found[other] = race_strategies(

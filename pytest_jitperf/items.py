@@ -11,7 +11,7 @@ import pytest
 
 from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.errors import BaselineError, HookError, MeasurementError, SpecError
-from pytest_jitperf.extensions import added_facts, added_strategies, reviewed
+from pytest_jitperf.extensions import added_facts, added_metrics, added_strategies, metrics_with, reviewed
 from pytest_jitperf.fixture import Jitperf
 from pytest_jitperf.markers import baseline_key, has_own_marker, layers_of, marker_line
 from pytest_jitperf.merging import merge
@@ -49,7 +49,7 @@ def set_up(item: pytest.Item) -> None:
     settings = item.config.stash[RUN].settings
     try:
         state.spec = merge(
-            layers_of(item),
+            layers_of(item, metrics_with(added_metrics(item))),
             registered=added_strategies(item),
             fallback_strategies=settings.strategies,
             fallback_devices=settings.devices,
@@ -60,9 +60,6 @@ def set_up(item: pytest.Item) -> None:
                 f"jitperf marker: strategies={names} was added after the test was expanded into its items, which is "
                 "too late; put the marker on the test"
             )
-        # Said here and not swallowed: a limit that nothing enforces would be a false promise.
-        if state.spec.phase_limits:
-            raise SpecError("jitperf marker: limit= is not supported yet; leave it out")
     except (HookError, SpecError) as error:
         sentence, state.spec = str(error), None
     if state.spec is None:
@@ -113,9 +110,12 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
     if run.references is None:
         run.references = ReferenceResults()
 
+    custom = added_metrics(item)
+    metrics = metrics_with(custom)
+
     def planner(platform: str, one_program: bool | None) -> Plan:
         known = None if is_builtin(case.strategy) else one_program
-        return make_plan(spec, run.settings, case.strategy, case.device, platform, one_program=known)
+        return make_plan(spec, run.settings, case.strategy, case.device, platform, one_program=known, metrics=metrics)
 
     trial = Trial(
         planner=planner,
@@ -125,6 +125,8 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
         progress=_progress(item),
         facts=facts,
         review=partial(reviewed, item),
+        rehearsing=run.rehearsing,
+        custom=custom,
     )
     state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable", spec.sizes)
     return state.fixture
@@ -133,7 +135,7 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
 def _baselines(item: pytest.Item) -> Baselines:
     """What the baseline holds; a file that cannot be read is told before anything is measured for nothing."""
     run = item.config.stash[RUN]
-    if run.settings.mode == "disable":
+    if run.settings.mode == "disable" or run.rehearsing is not None:
         return Baselines(item.path, run.baseline)  # never read
     try:
         path = run.baseline_path(item)

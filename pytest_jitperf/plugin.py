@@ -7,22 +7,25 @@ nor what only a marked test needs; those imports stand inside the functions that
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_jitperf import hookspecs
 from pytest_jitperf.errors import HookError, JitperfError, OptionError
+from pytest_jitperf.metrics import METRICS
 from pytest_jitperf.options import add_options, settings_from
 from pytest_jitperf.pipeline import pipeline_of
 
 # Imported with the plugin on purpose: it takes the clocks before a test can freeze them.
 from pytest_jitperf.probe import clock as clock
+from pytest_jitperf.rehearsing import VARIABLE
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, Run, case_of
 
 if TYPE_CHECKING:
     from pytest_jitperf.fixture import Jitperf
+    from pytest_jitperf.metrics import Metric
     from pytest_jitperf.settings import Settings
 
 
@@ -43,14 +46,25 @@ def pytest_configure(config: pytest.Config) -> None:
         "jitperf(strategies=..., inner=..., run='5 ms', tolerance={...}, ...): measure the function given to the "
         "jitperf fixture under jit strategies and compare it with its baseline",
     )
-    worker = hasattr(config, "workerinput")
+    rehearsing = None
+    if VARIABLE in os.environ:
+        from pytest_jitperf.rehearsal import Understudy, rehearsing_of
+
+        rehearsing = rehearsing_of(os.environ)
+        config.pluginmanager.register(Understudy(rehearsing), "jitperf_understudy")
+    # What a rehearsal finds is nobody's result.
+    worker = hasattr(config, "workerinput") or rehearsing is not None
     try:
         # A worker need not look for a pull request: its controller did.
-        settings = settings_from(config.getoption, config.getini, {} if worker else os.environ)
-    except OptionError as error:
+        settings = settings_from(config.getoption, config.getini, {} if worker else os.environ, _metrics(config))
+    except (HookError, OptionError) as error:
         raise pytest.UsageError(f"jitperf: {error}") from error
     run = config.stash[RUN] = Run(
-        settings=settings, rootdir=config.rootpath, invocation_dir=config.invocation_params.dir, worker=worker
+        settings=settings,
+        rootdir=config.rootpath,
+        invocation_dir=config.invocation_params.dir,
+        worker=worker,
+        rehearsing=rehearsing,
     )
     if not worker:
         from pytest_jitperf.controller import Controller
@@ -67,6 +81,15 @@ def pytest_configure(config: pytest.Config) -> None:
             from pytest_jitperf.pipelinereports import PipelineReports
 
             config.pluginmanager.register(PipelineReports(run, pipeline), "jitperf_pipeline_reports")
+
+
+def _metrics(config: pytest.Config) -> Mapping[str, Metric]:
+    """Every metric that an option may name: of hooks those that are there before collection."""
+    if not config.hook.pytest_jitperf_metrics.get_hookimpls():
+        return METRICS
+    from pytest_jitperf.extensions import added_metrics, metrics_with
+
+    return metrics_with(added_metrics(config))
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -90,7 +113,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Makes one item per strategy and device of a test that uses the fixture."""
     if FIXTURE not in metafunc.fixturenames:
         return
-    from pytest_jitperf.extensions import added_strategies
+    from pytest_jitperf.extensions import added_metrics, added_strategies, metrics_with
     from pytest_jitperf.markers import layers_of
     from pytest_jitperf.merging import expansion
     from pytest_jitperf.strategies import INVALID
@@ -98,7 +121,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     settings = metafunc.config.stash[RUN].settings
     try:
         strategies, devices, error = expansion(
-            layers_of(metafunc.definition),
+            layers_of(metafunc.definition, metrics_with(added_metrics(metafunc.definition))),
             registered=added_strategies(metafunc.definition),
             fallback_strategies=settings.strategies,
             fallback_devices=settings.devices,
@@ -153,7 +176,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     settings = run.settings
     # A test whose marker names no strategies has only the selected ones, without any being deselected.
-    if session.testsfailed or settings.mode == "disable" or settings.selected_strategies:
+    if session.testsfailed or settings.mode == "disable" or settings.selected_strategies or run.rehearsing:
         return
     if not any(map(case_of, session.items)):
         return
@@ -190,8 +213,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     state = pyfuncitem.stash.get(STATE, None)
     if state is None:
         return (yield)
+    rehearsing = pyfuncitem.config.stash[RUN].rehearsing
+    if rehearsing is not None:
+        rehearsing.began()
+        return (yield)
     from pytest_jitperf.judging import fail_unmeasured, judge_item
 
+    if state.spec is not None and state.spec.phase_limits:
+        from pytest_jitperf.rehearsal import rehearse_item
+
+        why_not = rehearse_item(pyfuncitem, state)
+        if why_not:
+            fail_unmeasured(pyfuncitem, why_not)
     result, sentence = None, ""
     try:
         result = yield
@@ -224,4 +257,7 @@ def pytest_runtest_makereport(
         final = call.when == "call" or not report.passed
         judged = call.excinfo is not None and is_judgement(call.excinfo.value)
         setattr(report, ATTRIBUTE, {"rows": rows_of(item, state), "judged": judged} if final else {})
+    if state is not None and call.when == "teardown":
+        # pytest keeps every item to the end of the run; results and programs need not be kept with it.
+        del item.stash[STATE]
     return report

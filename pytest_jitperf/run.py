@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_jitperf.probe import clock
+
 if TYPE_CHECKING:
     from pytest_jitperf.baseline.store import Baseline
     from pytest_jitperf.fixture import Jitperf
     from pytest_jitperf.layers import Spec
+    from pytest_jitperf.rehearsing import Rehearsing
     from pytest_jitperf.session import Gathered, Written
     from pytest_jitperf.settings import Settings
 
@@ -35,6 +38,9 @@ class Run:
         baselines: Files read so far.
         references: Reference results, once there are any.
         deselected: Test files that something was left out of.
+        lines: What hooks add to the reports, once all tests have run.
+        rehearsing: Who waits for this process where it only rehearses an item of another one, or None.
+        started: When the run began, ns of the wall clock.
     """
 
     settings: Settings
@@ -46,6 +52,9 @@ class Run:
     baselines: dict[Path, Baseline] = field(default_factory=dict)
     references: Any = None
     deselected: set[Path] = field(default_factory=set)
+    lines: tuple[str, ...] = ()
+    rehearsing: Rehearsing | None = None
+    started: int = field(default_factory=clock.perf_counter_ns)
 
     def gather(self) -> Gathered:
         """The rows of the run."""

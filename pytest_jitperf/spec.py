@@ -16,22 +16,19 @@ from pytest_jitperf.devices import check_devices
 from pytest_jitperf.inner import InnerTarget
 from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec
 from pytest_jitperf.merging import Expansion, expansion, merge
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.quantity import is_number
 from pytest_jitperf.reader import Reader
 from pytest_jitperf.strategies import BUILTIN, Strategy, is_builtin, name_of
 from pytest_jitperf.units import Tolerance
 from pytest_jitperf.wording import choose, show
 
-__all__ = ["PHASES", "Expansion", "Layer", "Spec", "expansion", "merge", "parse_marker"]
+__all__ = ["KEYWORDS", "PHASES", "Expansion", "Layer", "Spec", "expansion", "merge", "parse_marker"]
 
 PHASES = ("trace", "lower", "xla", "compile", "run")
 """What ``limit=`` may end."""
 
 T = TypeVar("T")
-
-UNSUPPORTED = ("limit",)
-"""Read, but not acted upon yet: a test that gives one is told so."""
 
 # Only to tell a misspelt option; a newer jax may know others.
 _JIT_OPTIONS = (
@@ -55,6 +52,7 @@ def parse_marker(
     *,
     where: str = "",
     scope: Literal["own", "inherited", "param"] = "own",
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> Layer:
     """Reads one marker.
 
@@ -63,11 +61,12 @@ def parse_marker(
         kwargs: Its keyword arguments.
         where: Where it stands, for messages: ``"class TestStep"``.
         scope: Whether it stands on the test function, further out, or in a ``pytest.param``.
+        metrics: Every metric by name, those of the user's own too.
 
     Returns:
         The layer, with its mistakes in ``errors``.
     """
-    reader = Reader()
+    reader = Reader(metrics)
     if args:
         given = ", ".join(map(show, args))
         reader.errors.append(f'positional arguments are not accepted, got {given}; write strategies=["outer"]')
@@ -75,15 +74,14 @@ def parse_marker(
     read: dict[str, Any] = {}
     for keyword, value in kwargs.items():
         reader.keyword = keyword
-        if keyword in METRICS:
+        if keyword in metrics:
             limits[keyword] = None if value is None else reader.limit(keyword, keyword, value)
         elif keyword in BUILTIN and keyword not in _READERS:
             reader.wrong(
                 f'{keyword}= is a strategy; write budgets={{"{keyword}": {{"run": "5 ms"}}}} for its own limits'
             )
         elif keyword not in _READERS:
-            valid = [each for each in (*_READERS, *METRICS) if each not in UNSUPPORTED]
-            reader.wrong(f"unknown keyword {keyword}=; {choose(keyword, valid)}")
+            reader.wrong(f"unknown keyword {keyword}=; {choose(keyword, (*_READERS, *metrics))}")
         elif scope == "param" and keyword in ("strategies", "devices"):
             reader.wrong(f"{keyword}= in pytest.param comes too late to say which items there are; put it on the test")
         else:
@@ -170,7 +168,7 @@ def _budgets(reader: Reader, value: object) -> Changes[float]:
     rows: dict[str, Mapping[str, float | None] | None] = {}
     for strategy, row in reader.mapping("budgets", value, '{"outer": {"run": "5 ms"}}').items():
         name = f"budgets[{show(strategy)}]"
-        if strategy in METRICS:
+        if strategy in reader.metrics:
             every = "budgets is strategy, then metric; for every strategy"
             reader.wrong(f"budgets: {show(strategy)} is a metric; {every} write {strategy}={show(row)}")
         elif row is None:
@@ -189,10 +187,10 @@ def _tolerance(reader: Reader, value: object) -> Changes[Tolerance]:
     rows: dict[str, Mapping[str, Tolerance | None] | None] = {}
     for key, each in reader.mapping("tolerance", value, '{"run": "5 %"}').items():
         name = f"tolerance[{show(key)}]"
-        if key in METRICS and isinstance(each, Mapping):
+        if key in reader.metrics and isinstance(each, Mapping):
             first = next(iter(each), "outer")
             reader.wrong(f'{name}: strategy comes first; write tolerance={{{show(first)}: {{{show(key)}: "5 %"}}}}')
-        elif key in METRICS:
+        elif key in reader.metrics:
             everywhere[key] = _read(reader.tolerance, name, key, each)
         elif isinstance(each, Mapping):
             rows[key] = {
@@ -205,7 +203,7 @@ def _tolerance(reader: Reader, value: object) -> Changes[Tolerance]:
         elif is_builtin(key):
             reader.wrong(f'{name}={show(each)} says no metric; write {name}={{"run": {show(each)}}}')
         else:
-            reader.wrong(f"tolerance: unknown metric {show(key)}; {choose(key, METRICS)}")
+            reader.wrong(f"tolerance: unknown metric {show(key)}; {choose(key, reader.metrics)}")
     return Changes(everywhere=everywhere, rows=rows)
 
 
@@ -312,3 +310,6 @@ _READERS: Mapping[str, Callable[[Reader, object], Any]] = {
     "fail_on_improvement": Reader.flag,
     "limit": _limit,
 }
+
+KEYWORDS = frozenset(_READERS)
+"""What a marker takes besides metrics."""

@@ -150,6 +150,7 @@ class Trial:
         probed = measure(request, self.references, self.progress)
         measured = _with_facts(_bounded(probed.measurement), self.facts)
         measured = _with_counts(measured, self.custom, asked, probed)
+        measured = self._noted(measured)
         plan = _as_far_as_measured(self.planner(measured.environment.platform, measured.program is not None), measured)
         key = Key(
             test=self.test,
@@ -158,7 +159,9 @@ class Trial:
             device_kind=measured.device_kind,
         )
         entry = None if plan.mode == "update" else self.baselines.entry(key)
-        gathering = Gathering(plan=plan, test=self.test, baselines=self.baselines, progress=self.progress)
+        gathering = Gathering(
+            plan=plan, test=self.test, baselines=self.baselines, progress=self.progress, left_out=self.left_out
+        )
         evidence = gathering.evidence(request, probed, measured, entry)
         verdict = self.review(measured, judge(plan, measured, entry, evidence))
         compared = [*([evidence.program] if evidence.program else []), *evidence.helpers.values()]
@@ -219,6 +222,15 @@ class Trial:
         plan = self.planner("", None)
         others = [plan.find(name) for name in plan.faster_than if name not in self._left_out()]
         return rehearse(self._request(asked), others, plan.phase_limits, self.rehearsing)
+
+    def _noted(self, measured: Measurement) -> Measurement:
+        """The measurement with the references that it could not be held against."""
+        plan = self.planner("", None)
+        names = [name_of(each) for each in plan.references]
+        before = names[: names.index(plan.strategy_name)] if plan.strategy_name in names else names
+        missing = [self.left_out[name] for name in before if name in self.left_out] if plan.equal_results else []
+        notes = [f"not compared with a reference: {sentence}" for sentence in missing]
+        return replace(measured, notes=(*measured.notes, *notes)) if notes else measured
 
     def _left_out(self) -> Collection[str]:
         return self.rehearsing.order.left_out if self.rehearsing is not None else self.left_out

@@ -17,10 +17,23 @@ PACKAGE = Path(pytest_jitperf.__file__).parent
 
 # What each part may import of the others; a part is a folder, or "plan" for the modules on top of none.
 LEVELS = (
-    {"errors", "measurement", "inner", "status", "sizes", "wording", "tracebacks", "jsontext", "git", "hookspecs"},
+    {
+        "errors",
+        "measurement",
+        "inner",
+        "status",
+        "sizes",
+        "wording",
+        "tracebacks",
+        "jsontext",
+        "git",
+        "hookspecs",
+        "rehearsing",
+        "unstable",
+    },
     {"quantity", "units", "devices"},
     {"metrics", "optionvalues", "pullrequest", "pipeline"},
-    {"strategies", "settings"},
+    {"strategies", "settings", "custom"},
     {"layers", "reader", "merging", "spec", "options", "plan"},
     {"baseline"},
     {"judge"},
@@ -32,7 +45,7 @@ LEVELS = (
     {"report"},
     {"failures", "run", "markers", "collected", "joining", "pasts"},
     {"extensions"},
-    {"items", "judging", "controller", "outputs", "pipelinereports"},
+    {"items", "judging", "rehearsal", "controller", "outputs", "pipelinereports"},
     {"plugin", "commands"},
     {"cli"},
 )

@@ -17,7 +17,7 @@ from pytest_jitperf.units import Tolerance
 
 KEYWORDS = (
     "strategies, inner, jit, devices, budgets, tolerance, faster_than, equal_results, rtol, atol, expected_calls, "
-    "sizes, growth, fail_on_improvement"
+    "sizes, growth, fail_on_improvement, limit"
 )
 SIZES = '{"1024": lambda: (jnp.ones(1024),)}'
 METRIC_NAMES = ", ".join(METRICS)
