@@ -117,6 +117,9 @@ def parse(content: bytes, name: str) -> Results:
         found = msgspec.convert(value, Document)
     except msgspec.ValidationError as error:
         raise ResultsError(f"{name}: {_placed(str(error))}; {_AGAIN}") from error
+    except UnicodeEncodeError as error:
+        seen = f"has half of a surrogate pair ({shown(error.object)}) where no text of a test stands"
+        raise ResultsError(f"{name} {seen}; {_AGAIN}") from error
     for file, text in found.programs.items():
         _check_program(name, file, text)
     rows = []

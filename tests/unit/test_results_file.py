@@ -346,6 +346,11 @@ def test_what_is_not_json_is_called_by_its_name(results: Results) -> None:
             'r.json holds no results: it has "format": "other" and not "format": "pytest-jitperf-results"; '
             "give a file that pytest --jitperf-json has written",
         ),
+        (
+            ("\ud800",),
+            1,
+            f'r.json has half of a surrogate pair ("\\ud800") where no text of a test stands; {AGAIN}',
+        ),
         (("mode",), "x", f"r.json: mode: Invalid enum value 'x'; {AGAIN}"),
         (("measurements",), {}, f"r.json: measurements: Expected `array`, got `object`; {AGAIN}"),
         (("measurements", 0, "line"), "7", f"r.json: measurements[0].line: Expected `int`, got `str`; {AGAIN}"),
