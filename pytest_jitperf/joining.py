@@ -62,13 +62,15 @@ def join(given: Sequence[Named]) -> Joined:
     Args:
         given: At least one.
     """
-    attempts: dict[_Leg, list[tuple[str, tuple[Row, ...]]]] = defaultdict(list)
+    attempts: dict[_Leg, list[tuple[str, tuple[Row, ...]]]] = {}
     measured_by: dict[str, int] = {}
     for number, (name, results) in enumerate(given):
         for place, rows in _by_leg(results.rows).items():
-            attempts[place].append((name, rows))
+            attempts.setdefault(place, []).append((name, rows))
             if not _absent(rows):
                 measured_by[place[0]] = number
+    # One that measured nothing replaces none that did, whatever the files are given in which order.
+    attempts = {place: [each for each in tries if not _absent(each[1])] or tries for place, tries in attempts.items()}
     conflicts = [text for place in sorted(attempts) if (text := _conflict(place, attempts[place]))]
     kept = [
         row
@@ -92,6 +94,8 @@ def join(given: Sequence[Named]) -> Joined:
         mode=given[0][1].mode,
         rows=in_order(kept),
         unmeasured=tuple(unmeasured[nodeid] for nodeid in sorted(unmeasured)),
+        # What several of them say alike is said once.
+        lines=tuple(dict.fromkeys(line for _, each in given for line in each.lines)),
     )
     return Joined(results=results, conflicts=tuple(conflicts))
 

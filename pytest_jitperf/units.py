@@ -146,7 +146,7 @@ def format_quantity(value: float | None, unit: Unit, digits: int = 3) -> str:
     if not math.isfinite(value):
         return str(value)
     if unit is Unit.FACTOR:
-        return f"x{value:.2f}" if value < 100 else f"x{value:.0f}"
+        return f"x{value:.2f}" if value < 100 else f"x{_digits(value, 1)}"
     if unit is Unit.COUNT:
         return f"{value:,.0f}" if value == round(value) and abs(value) < 1e7 else f"{value:.{digits}g}"
     units = _SHOWN_UNITS[unit]
@@ -154,9 +154,10 @@ def format_quantity(value: float | None, unit: Unit, digits: int = 3) -> str:
         return f"0 {'s' if unit is Unit.SECONDS else 'B'}"
     # The unit is chosen by what will be shown: 999.7 us rounds to 1 ms, not to 1000 us.
     for (name, scale), (_, larger) in itertools.pairwise(units):
-        shown = _digits(value / scale, digits)
-        if abs(float(shown)) * scale < larger:
-            return f"{shown} {name}"
+        if abs(value) < larger:
+            shown = _digits(value / scale, digits)
+            if abs(float(shown)) * scale < larger:
+                return f"{shown} {name}"
     name, scale = units[-1]
     return f"{_digits(value / scale, digits)} {name}"
 
@@ -179,6 +180,8 @@ def _share_or_amount(number: Decimal, whole: object, unit: Unit, way_out: str) -
 
 
 def _digits(value: float, digits: int = 3) -> str:
-    """``digits`` significant digits, never fewer than the whole part has."""
+    """``digits`` significant digits, never fewer than the whole part has, up to where nobody would read them."""
+    if abs(value) >= 1e15:
+        return f"{value:.{digits}g}"
     shown = f"{value:.{max(digits, len(str(int(abs(value)))))}g}"
     return f"{value:.0f}" if "e+" in shown else shown

@@ -256,6 +256,9 @@ def test_tolerance_itself_is_finite_and_not_below_zero(value: float) -> None:
         (1.2249, FACTOR, "x1.22"),
         (100, FACTOR, "x100"),
         (446.4, FACTOR, "x446"),
+        (1e308, SECONDS, "1e+308 s"),
+        (1e308, BYTES, "9.09e+295 TiB"),
+        (1e308, FACTOR, "x1e+308"),
         (math.nan, SECONDS, "nan"),
     ],
 )
