@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import warnings
+from collections import defaultdict
 from typing import Any, NoReturn
 
 import pytest
@@ -12,11 +12,13 @@ from pytest_jitperf.failures import FAILURES, JitperfFailure, JitperfWarning, No
 from pytest_jitperf.judge.outcome import Effect, Outcome
 from pytest_jitperf.judge.strictness import effect_of
 from pytest_jitperf.markers import baseline_key, marker_line
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, is_custom
 from pytest_jitperf.report.failure import failure_text
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import RUN, State
 from pytest_jitperf.trial import Tried
+from pytest_jitperf.unstable import unstable_part
+from pytest_jitperf.wording import listed
 
 __all__ = ["fail_unmeasured", "is_judgement", "judge_item", "rows_of"]
 
@@ -46,7 +48,8 @@ def judge_item(item: pytest.Item, state: State) -> None:
     item.user_properties[:] = [each for each in item.user_properties if not each[0].startswith("jitperf.")]
     for each in fixture.tried:
         prefix = f"jitperf.{each.measurement.name}"
-        values = ((name, each.measurement.value(name)) for name in METRICS)
+        names = [*METRICS, *filter(is_custom, each.measurement.exact)]
+        values = ((name, each.measurement.value(name)) for name in names)
         item.user_properties += [(f"{prefix}.{name}", value) for name, value in values if value is not None]
         item.user_properties += [
             (f"{prefix}.strategy", each.key.strategy),
@@ -60,19 +63,19 @@ def judge_item(item: pytest.Item, state: State) -> None:
         if each.verdict.why:
             item.user_properties.append((f"{prefix}.why", "\n".join([*each.verdict.moved, *each.verdict.why])))
     path, line = marker_line(item)
-    failing = []
+    failing = [each for each in fixture.tried if _effect(item, each) is Effect.FAIL]
+    told: dict[str, list[Tried]] = defaultdict(list)
     for each in fixture.tried:
-        effect = _effect(item, each)
-        if effect is Effect.FAIL:
-            failing.append(each)
-        elif effect is Effect.WARN:
-            measurement = each.key.measurement
-            of = f" / {measurement}" if measurement != "main" else ""
-            warning = JitperfWarning(f"{item.nodeid}{of}: {_warning_of(each)}")
-            try:
-                warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
-            except JitperfWarning:  # the project turns warnings into errors
-                failing.append(each)
+        if _effect(item, each) is Effect.WARN:
+            told[_warning_of(each)].append(each)
+    for sentence, about in told.items():
+        # The sizes of a sweep have much in common.
+        names = listed(dict.fromkeys(each.key.measurement for each in about if each.key.measurement != "main"))
+        warning = JitperfWarning(f"{item.nodeid}{f' / {names}' if names else ''}: {sentence}")
+        try:
+            warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
+        except JitperfWarning:  # the project turns warnings into errors
+            failing += about
     if not failing:
         return
     texts = [_failure(item, each, verbose=item.config.get_verbosity() >= 2) for each in failing]
@@ -104,16 +107,12 @@ def is_judgement(error: BaseException) -> bool:
     return isinstance(error, JitperfFailure) and not isinstance(error, NotMeasured)
 
 
-# What changes from run to run and so never finds its baseline again: an address, a uuid.
-_UNSTABLE = re.compile(r"0x[0-9a-f]{6,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-
-
 def _warning_of(tried: Tried) -> str:
     sentence = tried.verdict.worst.sentence
-    found = _UNSTABLE.search(tried.key.test)
-    if tried.verdict.outcome is not Outcome.NEW or found is None:
+    found = unstable_part(tried.key.test)
+    if tried.verdict.outcome is not Outcome.NEW or not found:
         return sentence
-    return f"{sentence}. Its id holds {found[0]!r}, which changes from run to run: give the parameter an id of its own"
+    return f"{sentence}. Its id holds {found!r}, which changes from run to run: give the parameter an id of its own"
 
 
 def _needed_options(config: pytest.Config) -> list[str]:

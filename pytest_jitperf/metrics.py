@@ -33,6 +33,7 @@ class Metric:
         gpu_default: The same on a GPU; ``default`` where not given.
         gated: Whether going beyond the default tolerance fails the test. The others explain, until a marker or an
             option gives them a tolerance or a budget.
+        absent: What a program has that says nothing of it, or None where that says nothing either.
         meaning: One phrase for the documentation and the ``show`` command.
     """
 
@@ -45,6 +46,7 @@ class Metric:
     python_default: Tolerance | None = None
     gpu_default: Tolerance | None = None
     gated: bool = False
+    absent: float | None = None
     meaning: str
 
 
@@ -115,9 +117,19 @@ _ALL = (
         unit=Unit.BYTES,
         kind="exact",
         side="program",
-        default=Tolerance(0.0, _MIB),
+        default=Tolerance(0.0, 64 * _KIB),
         gated=True,
         meaning="constants captured in the program",
+    ),
+    Metric(
+        name="unused_donation_bytes",
+        unit=Unit.BYTES,
+        kind="exact",
+        side="program",
+        default=_NO_INCREASE,
+        gated=True,
+        absent=0.0,
+        meaning="donated arguments whose memory no result can take over",
     ),
     Metric(
         name="trace_calls",
@@ -162,18 +174,6 @@ METRICS: Mapping[str, Metric] = MappingProxyType({each.name: each for each in _A
 """Every metric by name, in the order in which metrics are shown."""
 
 
-def default_tolerance(metric: str, strategy_is_one_program: bool, platform: str) -> Tolerance | None:
-    """The tolerance that holds where neither the marker nor an option gives one.
-
-    Args:
-        metric: Name of the metric.
-        strategy_is_one_program: False for a strategy that Python drives from program to program.
-        platform: As JAX names it: ``"cpu"``, ``"gpu"``, ``"cuda"``, ``"rocm"``, ``"tpu"``.
-
-    Returns:
-        The tolerance, also for metrics that only explain; None where there is no default.
-
-    Raises:
 _CPU = "_cpu"
 
 
@@ -190,6 +190,18 @@ def unit_of(name: str) -> Unit:
     return Unit.BYTES if name.endswith("_bytes") else Unit.COUNT
 
 
+def default_tolerance(metric: str, strategy_is_one_program: bool, platform: str) -> Tolerance | None:
+    """The tolerance that holds where neither the marker nor an option gives one.
+
+    Args:
+        metric: Name of the metric.
+        strategy_is_one_program: False for a strategy that Python drives from program to program.
+        platform: As JAX names it: ``"cpu"``, ``"gpu"``, ``"cuda"``, ``"rocm"``, ``"tpu"``.
+
+    Returns:
+        The tolerance, also for metrics that only explain; None where there is no default.
+
+    Raises:
         KeyError: There is no such metric.
     """
     found = METRICS[metric]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_jitperf.baseline import programs
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.baseline.store import Key, orphans, read
 from pytest_jitperf.baseline.update import UpdateResult, update
@@ -15,8 +16,9 @@ from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.judge.outcome import ACCEPTABLE, Effect
 from pytest_jitperf.row import Row
 from pytest_jitperf.status import Status, status_of
+from pytest_jitperf.unstable import masked, unstable_part
 
-__all__ = ["ATTRIBUTE", "Gathered", "Written", "entries_of"]
+__all__ = ["ATTRIBUTE", "Gathered", "Written", "entries_of", "look_for_programs"]
 
 ATTRIBUTE = "jitperf"
 """Name under which rows travel on a report."""
@@ -57,11 +59,19 @@ class Written:
     Attributes:
         results: One per file that was updated.
         orphans: Entries that belong to no test any more, by file.
+        unmeasured: Entries of tests that are there and no longer measure them, by file.
+        lost: Baselines of test files that are gone, which cannot be read either.
+        unreferred: Names of stored programs that no entry refers to any more, by folder of baselines.
+        pruned: Those that were removed, likewise.
         errors: Why a file could not be written or read.
     """
 
     results: list[UpdateResult] = field(default_factory=list)
     orphans: dict[Path, tuple[Key, ...]] = field(default_factory=dict)
+    unmeasured: dict[Path, tuple[Key, ...]] = field(default_factory=dict)
+    lost: list[Path] = field(default_factory=list)
+    unreferred: dict[Path, tuple[str, ...]] = field(default_factory=dict)
+    pruned: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
 
@@ -157,7 +167,7 @@ class Gathered:
 
         Args:
             stored_times: Whether timings are a gate and follow the machine.
-            prune: Whether orphans are removed.
+            prune: Whether orphans are removed, and programs that no entry refers to.
             update_entries: Whether entries are written at all.
             beside_tests: Whether baselines lie beside their test files, so that one can be missed.
         """
@@ -172,19 +182,41 @@ class Gathered:
                     for row in item.rows:
                         if row.entry is not None:
                             by_file[row.baseline].append(row)
-        for path in sorted({*by_file, *collected}):
+        done = self._measured_whole()
+        for path in sorted({*by_file, *collected, *done}):
             try:
                 self._write_file(
                     Path(path),
                     by_file.get(path, []),
                     collected.get(path),
+                    done.get(path, {}),
                     written,
                     stored_times=stored_times,
                     prune=prune,
                 )
             except BaselineError as error:
-                written.errors.append(str(error))
+                # No test is judged by it, so it is nobody's failure, unless something was to be done to it.
+                if path in lost and not prune:
+                    written.lost.append(Path(path))
+                else:
+                    written.errors.append(str(error))
+        folders = {each.path.parent for each in written.results if each.changed or each.removed}
+        look_for_programs(written, folders | {Path(path).parent for path in collected} if prune else folders, prune)
         return written
+
+    def _measured_whole(self) -> dict[str, dict[tuple[str, str, str], set[str]]]:
+        """What tests measured whose bodies ran to their ends.
+
+        Returns:
+            By baseline, and in it by test, strategy and device kind, the names of the measurements.
+        """
+        found: dict[str, dict[tuple[str, str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
+        for item in self._items.values():
+            if item.finished and (item.status is Status.PASSED or (item.status is Status.FAILED and item.only_judged)):
+                for row in item.rows:
+                    if row.baseline:
+                        found[row.baseline][row.test, row.strategy, row.device_kind].add(row.measurement)
+        return found
 
     def _without_test_file(self) -> frozenset[str]:
         """Baselines beside those of this run whose test file is gone."""
@@ -196,6 +228,7 @@ class Gathered:
         path: Path,
         rows: Iterable[Row],
         collected: Mapping[str, Collection[str]] | None,
+        done: Mapping[tuple[str, str, str], Collection[str]],
         written: Written,
         *,
         stored_times: bool,
@@ -203,12 +236,41 @@ class Gathered:
     ) -> None:
         entries, files = entries_of(rows)
         gone: tuple[Key, ...] = ()
-        if path.exists() and collected is not None:
-            gone = tuple(key for key in orphans(read(path), collected) if key not in entries)
-        if entries or (gone and prune):
-            written.results.append(update(path, entries, gone if prune else (), files, stored_times=stored_times))
-        if gone and not prune:
-            written.orphans[path] = gone
+        left: tuple[Key, ...] = ()
+        if path.exists():
+            baseline = read(path)
+            if collected is not None:
+                gone = tuple(key for key in orphans(baseline, collected) if key not in entries)
+            left = tuple(key for key in baseline.keys if key not in gone and _is_left(key, done))
+        # Under an id that changes from run to run, each update would leave one more behind.
+        known = {(masked(key.test), *key.parts[1:]) for key in entries if unstable_part(key.test)}
+        removed = (*gone, *left) if prune else tuple(key for key in gone if (masked(key.test), *key.parts[1:]) in known)
+        if entries or removed:
+            written.results.append(update(path, entries, removed, files, stored_times=stored_times))
+        for found, named in ((gone, written.orphans), (left, written.unmeasured)):
+            kept = tuple(key for key in found if key not in removed)
+            if kept:
+                named[path] = kept
+
+
+def look_for_programs(written: Written, folders: Iterable[Path], prune: bool) -> None:
+    """Finds stored programs that no entry refers to, and removes them where that is asked for.
+
+    Args:
+        written: Told what was found.
+        folders: Folders of baselines.
+        prune: Whether it is asked for.
+    """
+    for folder in sorted(folders):
+        try:
+            names = programs.prune(folder) if prune else programs.unreferenced(folder)
+        except BaselineError as error:
+            # What a file refers to that cannot be read nobody knows.
+            if prune and str(error) not in written.errors:
+                written.errors.append(str(error))
+            continue
+        if names:
+            (written.pruned if prune else written.unreferred)[folder] = names
 
 
 def entries_of(rows: Iterable[Row]) -> tuple[dict[Key, Entry], dict[str, bytes]]:
@@ -222,6 +284,12 @@ def entries_of(rows: Iterable[Row]) -> tuple[dict[Key, Entry], dict[str, bytes]]
             entries[row.key] = entry
             files.update(programs)
     return entries, files
+
+
+def _is_left(key: Key, done: Mapping[tuple[str, str, str], Collection[str]]) -> bool:
+    """Whether its test was measured on its device, and had no measurement of that name, such as a size of a sweep."""
+    names = done.get((key.test, key.strategy, key.device_kind))
+    return names is not None and key.measurement not in names
 
 
 def _place(row: Row) -> tuple[Key, str]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pytest_jitperf.judge.outcome import Finding, Outcome
-from pytest_jitperf.metrics import METRICS, Metric
+from pytest_jitperf.metrics import Metric, is_custom
 from pytest_jitperf.plan import DEFAULT, AllowedChange, Plan
 from pytest_jitperf.units import Unit, format_change, format_quantity
 
-__all__ = ["Explained", "exact_findings", "gated_metrics", "trace_calls_explained"]
+__all__ = ["Explained", "exact_findings", "gated_metrics", "trace_calls_explained", "unrecorded_findings"]
 
 # What tracing one operation takes at the least, written with jax.numpy: 50 to 300 calls.
 _LEAST_CALLS = 100.0
@@ -38,7 +38,7 @@ def gated_metrics(plan: Plan, side: str) -> tuple[str, ...]:
     """Exact metrics of one side that the plan gates, in the order in which metrics are shown."""
     return tuple(
         name
-        for name, metric in METRICS.items()
+        for name, metric in plan.metrics.items()
         if metric.kind == "exact" and metric.side == side and name in plan.allowed and plan.allowed[name].gated
     )
 
@@ -50,6 +50,7 @@ def exact_findings(
     new: Mapping[str, float],
     unavailable: Mapping[str, str],
     explained: Mapping[str, Explained] = _NOTHING,
+    undonated: Collection[str] = (),
 ) -> list[Finding]:
     """Compares what is gated and in the baseline.
 
@@ -61,6 +62,8 @@ def exact_findings(
         unavailable: Why a metric has none today.
         explained: Growth of a metric that something else accounts for; it counts where the tolerance is the default,
             since who sets one means it.
+        undonated: Metrics of a program to which fewer arguments are donated than before. Whoever donates means every
+            byte, so of the default tolerance the amount is not allowed.
 
     Returns:
         One finding per gated metric that the baseline has: within its tolerance, beyond it, better than by it, or not
@@ -68,15 +71,38 @@ def exact_findings(
     """
     return [
         _compared(
-            METRICS[name],
+            plan.metrics[name],
             plan.allowed[name],
             old[name],
-            new.get(name),
+            new.get(name, plan.metrics[name].absent),
             unavailable.get(name, ""),
             explained.get(name, Explained()) if plan.allowed[name].rule == DEFAULT else Explained(),
+            undonated=name in undonated and plan.allowed[name].rule == DEFAULT,
         )
         for name in gated_metrics(plan, side)
         if name in old
+    ]
+
+
+def unrecorded_findings(plan: Plan, old: Mapping[str, float], new: Mapping[str, float]) -> list[Finding]:
+    """Metrics of the user's own that are gated and not in the baseline yet: passing them by would be silent.
+
+    Args:
+        plan: With the tolerances.
+        old: Values of the baseline.
+        new: Values of today.
+    """
+    return [
+        Finding(
+            outcome=Outcome.NOT_GATED,
+            sentence=f"{name} not gated: the baseline has none; record it with --jitperf-update",
+            metric=name,
+            new=new[name],
+            rule=plan.allowed[name].describe(name),
+            short=f"{name} not in the baseline",
+        )
+        for name in gated_metrics(plan, "program")
+        if is_custom(name) and name in new and name not in old
     ]
 
 
@@ -100,9 +126,19 @@ def trace_calls_explained(calls: float, old_operations: float, new_operations: f
 
 
 def _compared(
-    metric: Metric, allowed: AllowedChange, old: float, new: float | None, missing: str, explained: Explained
+    metric: Metric,
+    allowed: AllowedChange,
+    old: float,
+    new: float | None,
+    missing: str,
+    explained: Explained,
+    *,
+    undonated: bool,
 ) -> Finding:
     name, rule = metric.name, allowed.describe(metric.name)
+    if undonated:
+        rule = f"{rule}, of which the amount is not allowed where fewer arguments are donated"
+        allowed = replace(allowed, tolerance=replace(allowed.tolerance, absolute=0.0))
     if explained.amount:
         rule = f"{rule}, and {format_quantity(math.floor(explained.amount), metric.unit)} for {explained.by}"
     if new is None:

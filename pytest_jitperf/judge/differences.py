@@ -51,6 +51,7 @@ _FAMILIES = {
     "trace_calls": "trace",
     "peak_bytes": "memory",
     "constant_bytes": "memory",
+    "unused_donation_bytes": "memory",
     "temp_bytes": "memory",
 }
 _FACTOR_OF_LOOPED_WORK = 0.1
@@ -161,6 +162,11 @@ def _of_kind(old: Traits, new: Traits) -> Iterator[Difference]:
             yield Difference(kind="options", text=f"compiler option {name} {before} -> {after}", growth=1.0)
     if old.donated is not None and new.donated is not None and old.donated != new.donated:
         yield _counted("donated", "donated arguments", old.donated, new.donated)
+    less, more = (each.exact.get("unused_donation_bytes", 0.0) for each in (old, new))
+    if less != more:
+        lost = "donation lost: " if more > less else ""
+        text = f"{lost}donated memory that no result takes over {format_change(less, more, Unit.BYTES)}"
+        yield Difference(kind="donated", text=text, growth=math.log((more + 2**16) / (less + 2**16)))
 
 
 def _of_operations(old: Mapping[str, int], new: Mapping[str, int]) -> Iterator[Difference]:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from pytest_jitperf.measurement import Comparison, Ratio, Settled
 
-__all__ = ["Evidence"]
+__all__ = ["EVERY_CALL", "Evidence"]
+
+EVERY_CALL = "every call"
+"""Where a line says that something compiled again: in each further call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pytest_jitperf.judge.environments import compiler_changes, surroundings
 from pytest_jitperf.judge.evidence import Evidence
 from pytest_jitperf.judge.outcome import Finding, Outcome, weight
 from pytest_jitperf.measurement import Comparison, Measurement, Program
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, is_custom
 from pytest_jitperf.units import format_change
 
 __all__ = ["explain"]
@@ -22,6 +22,8 @@ __all__ = ["explain"]
 _MOST_FACTS = 5
 _MOST_BESIDE_CAUSES = 3
 _MEMORY = frozenset({"constants", "temp", "io", "donated"})
+# Known where a program is traced, which the stored one was when it was recorded.
+_OF_THE_TRACE = frozenset({"jaxpr_eqns", "unused_donation_bytes"})
 _LOOPS = "what a loop does is counted once, however often it runs: it may take more steps"
 
 
@@ -44,7 +46,7 @@ def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: S
         return ()
     blocks: list[list[str]] = []
     host = _host(measured, entry)
-    if METRICS[moved[0].metric].side == "host" and family(moved[0].metric) != "trace":
+    if _of_host(moved[0].metric) and family(moved[0].metric) != "trace":
         again = (each for one in moved for each in evidence.compiled_again.get(one.metric, ()))
         blocks.append([*(f"compiled{_again(each)}: {each}" for each in again), *host])
     if measured.program is not None and evidence.program is not None:
@@ -61,7 +63,14 @@ def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: S
         if not own and not comparison.same:
             lines = [_program(subject, ranked(differences(subject.before, subject.now), "run", worse=True))]
         blocks.append([f"helper {key.partition('(')[0]}: {line}" for line in lines])
-    return tuple(dict.fromkeys([*_in_turns(blocks), *host, surroundings(entry, measured.environment)]))
+    # Of other inputs nothing was compared but what they do not decide.
+    others = any(each.outcome is Outcome.INPUTS_CHANGED for each in findings)
+    around = [] if others else [surroundings(entry, measured.environment)]
+    return tuple(dict.fromkeys([*_in_turns(blocks), *host, *around]))
+
+
+def _of_host(metric: str) -> bool:
+    return not is_custom(metric) and METRICS[metric].side == "host"
 
 
 def _again(line: str) -> str:
@@ -174,8 +183,7 @@ def _subject(
     # Positions of donated leaves are stored with a program that can be built again only.
     donated = None if None in (program.fingerprint, now.fingerprint) else (len(program.donated), len(now.donated))
     before = Traits(
-        # Equations are counted where a program is traced, which the stored one was when it was recorded.
-        exact={**(comparison.old_exact or stored), **{name: stored[name] for name in stored if name == "jaxpr_eqns"}},
+        exact={**(comparison.old_exact or stored), **{name: stored[name] for name in _OF_THE_TRACE & stored.keys()}},
         operations=comparison.old_operations,
         constants=comparison.old_constants,
         donated=donated and donated[0],

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_jitperf.baseline.model import Entry
+from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.judge.budgets import over_budget
 from pytest_jitperf.judge.compared import helper_findings, program_findings
-from pytest_jitperf.judge.counts import Explained, exact_findings, gated_metrics, trace_calls_explained
-from pytest_jitperf.judge.environments import recorded_with
-from pytest_jitperf.judge.evidence import Evidence
+from pytest_jitperf.judge.counts import (
+    Explained,
+    exact_findings,
+    gated_metrics,
+    trace_calls_explained,
+    unrecorded_findings,
+)
+from pytest_jitperf.judge.emptiness import EMPTY, emptied, is_empty
+from pytest_jitperf.judge.environments import changed, recorded_with
+from pytest_jitperf.judge.evidence import EVERY_CALL, Evidence
 from pytest_jitperf.judge.explain import explain
 from pytest_jitperf.judge.faster import faster_findings
 from pytest_jitperf.judge.inputs import input_changes, perhaps_unread
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
 from pytest_jitperf.judge.times import stored_time
-from pytest_jitperf.measurement import Measurement
+from pytest_jitperf.measurement import Measurement, Program
 from pytest_jitperf.plan import Plan
 from pytest_jitperf.wording import listed
 
@@ -50,10 +57,11 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
     findings += over_budget(plan, measured, evidence)
     findings += faster_findings(plan, evidence)
     limits = "limits" if plan.limits or plan.faster_than else ""
+    empty = (EMPTY,) if is_empty(measured.program) else ()
     if plan.mode == "update":
         sentence = "nothing is compared with a baseline that is being written"
         findings.append(Finding(outcome=Outcome.OK, sentence=sentence))
-        return Verdict(findings=tuple(findings), gated_by=limits)
+        return Verdict(findings=tuple(findings), notes=empty, gated_by=limits)
     against = _against_baseline(plan, measured, entry, evidence)
     findings += against.findings
     why: tuple[str, ...] = ()
@@ -61,7 +69,8 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
         why = explain(measured, entry, evidence, findings)
     if plan.fail_on_improvement:
         findings = [_insisted(each) if each.outcome is Outcome.IMPROVED else each for each in findings]
-    return replace(against, findings=tuple(findings), why=why, gated_by=against.gated_by or limits)
+    notes = (*empty, *against.notes)
+    return replace(against, findings=tuple(findings), why=why, notes=notes, gated_by=against.gated_by or limits)
 
 
 def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evidence) -> Verdict:
@@ -71,14 +80,11 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     if entry is None:
         return _one(Outcome.NEW, "no baseline yet; record one with --jitperf-update")
     changes = input_changes(measured, entry)
-    inputs_changed = _one(
-        Outcome.INPUTS_CHANGED,
-        f"inputs changed: {changes}; nothing was compared, record the new inputs with --jitperf-update",
-        changes,
-    )
     if changes and not perhaps_unread(measured, entry):
-        return inputs_changed
-    findings = exact_findings(plan, "program", entry.exact, measured.exact, measured.unavailable)
+        return _inputs_changed(changes, plan, measured, entry, evidence)
+    undonated = _undonated(measured.program, entry.program)
+    findings = exact_findings(plan, "program", entry.exact, measured.exact, measured.unavailable, undonated=undonated)
+    findings += unrecorded_findings(plan, entry.exact, measured.exact)
     host = entry.host.get(measured.environment.host_key)
     if host is not None:
         findings += exact_findings(
@@ -88,6 +94,7 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     how = ""
     if measured.program is not None:
         about, how = program_findings(plan, measured, entry, evidence)
+        about += emptied(measured.program, evidence.program)
     else:
         about, how = helper_findings(plan, measured, entry, evidence)
         if plan.stored_times:
@@ -107,8 +114,22 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
         findings = [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, short="nothing to compare")]
     verdict = Verdict(findings=tuple(findings), notes=notes, gated_by=how or gated_by)
     if changes and verdict.outcome not in (Outcome.OK, Outcome.OK_SAME):
-        return inputs_changed
+        return _inputs_changed(changes, plan, measured, entry, evidence)
     return verdict
+
+
+def _inputs_changed(changes: str, plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> Verdict:
+    """Other inputs are not compared, with one exception: what compiles again in every call did not before."""
+    around = changed(entry, measured.environment)
+    sentence = f"inputs changed: {changes}{f' ({around})' if around else ''}"
+    told = f"{sentence}; nothing was compared, record the new inputs with --jitperf-update"
+    findings = [Finding(outcome=Outcome.INPUTS_CHANGED, sentence=told, short=changes)]
+    host = entry.host.get(measured.environment.host_key)
+    if host is not None and any(each.startswith(f"{EVERY_CALL}: ") for each in evidence.retraces):
+        counted = exact_findings(plan, "host", host, measured.host, measured.unavailable)
+        again = [each for each in counted if each.metric == "compilations" and each.outcome is Outcome.REGRESSED]
+        findings = [*again, *findings]
+    return Verdict(findings=tuple(findings), gated_by="counts" if len(findings) > 1 else "")
 
 
 def _explained(measured: Measurement, entry: Entry, host: Mapping[str, int]) -> dict[str, Explained]:
@@ -120,6 +141,13 @@ def _explained(measured: Measurement, entry: Entry, host: Mapping[str, int]) -> 
         for side in (entry, measured)
     )
     return {"trace_calls": trace_calls_explained(host["trace_calls"], old, new)}
+
+
+def _undonated(now: Program | None, before: StoredProgram | None) -> tuple[str, ...]:
+    """What is held to the last byte where fewer arguments are donated; what is donated is known of stored programs."""
+    if now is None or before is None or None in (now.fingerprint, before.fingerprint):
+        return ()
+    return ("peak_bytes",) if len(now.donated) < len(before.donated) else ()
 
 
 def _host_note(plan: Plan, measured: Measurement, entry: Entry) -> tuple[str, ...]:

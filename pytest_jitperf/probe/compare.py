@@ -16,6 +16,7 @@ from pytest_jitperf.measurement import Comparison
 from . import clock, devices
 from .block import collector_off
 from .contest import Contest, Effort
+from .controlflow import takes_the_same_steps
 from .fingerprint import FINGERPRINT_VERSION
 from .inputs import parse_text
 from .lock import DeviceLock
@@ -164,8 +165,11 @@ def _old(new: FlatProgram | None, subject: Subject, stored: Stored) -> tuple[Fla
         raise MeasurementError("the stored program is not the one that its entry names")
     if new is not None and old.fingerprint == new.fingerprint:
         return old, False
+    # Where values decide nothing, a wrong one takes as long as the right one.
+    alike = new is not None and takes_the_same_steps(old.text) and takes_the_same_steps(new.text)
+    ambiguous = pairing.ambiguous and not alike
     if new is not None and pairing.certain:
-        return _in_order_of(new, old, pairing.order), pairing.ambiguous
+        return _in_order_of(new, old, pairing.order), ambiguous
     if new is not None:
         read = [n for n in range(len(today)) if n not in unread]
         places = paired_by_use(pairing, taken, _uses(old), today, [read[n] for n in _uses(new)])
@@ -173,9 +177,9 @@ def _old(new: FlatProgram | None, subject: Subject, stored: Stored) -> tuple[Fla
             by_use = _in_order_of(new, with_leaves(places), order_of(places))
             if by_use.fingerprint == new.fingerprint:
                 return by_use, False
-    if pairing.blind:
+    if pairing.blind and not alike:
         raise MeasurementError(RENAMED)
-    return old, pairing.ambiguous
+    return old, ambiguous
 
 
 def _uses(program: FlatProgram) -> tuple[int, ...]:

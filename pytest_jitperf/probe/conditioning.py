@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from .inputs import Call, has_aval
 
 _DRAWS = 3
 _SPREAD_FACTOR = 4.0
+_DTYPES = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64"}
 
 
 def ill_conditioned(
@@ -23,6 +25,7 @@ def ill_conditioned(
     result: Sequence[tuple[str, Any]],
     rtol: float | None = None,
     atol: float | None = None,
+    step: float = 0.0,
 ) -> bool:
     """Whether moving the inputs by one unit in the last place moves the results as much as they differ.
 
@@ -33,6 +36,7 @@ def ill_conditioned(
         result: Leaves of the strategy under test.
         rtol: As given to ``equal.difference``.
         atol: Likewise.
+        step: Share by which inputs are moved that are known more exactly; of the others it is the last place.
 
     Returns:
         True where the difference is within four times the spread over three draws in every leaf that differs. It says
@@ -43,7 +47,7 @@ def ill_conditioned(
     random = np.random.default_rng(0)
     spreads = [0.0] * len(result)
     for _ in range(_DRAWS):
-        moved = leaves_of(run(_moved_by_one_ulp(call, random)))
+        moved = leaves_of(run(_moved_by_one_ulp(call, random, step)))
         if len(moved) != len(result):
             return False
         now = [_spread(a, b) for (_, a), (_, b) in zip(moved, result, strict=True)]
@@ -55,12 +59,28 @@ def ill_conditioned(
     return True
 
 
-def _moved_by_one_ulp(call: Call, random: np.random.Generator) -> Call:
+def coarsest_dtype(texts: Iterable[str]) -> tuple[str, float]:
+    """The least exact floating-point dtype that programs compute in.
+
+    Args:
+        texts: Their StableHLO.
+
+    Returns:
+        ``("float16", 0.00098)``, its name and its unit in the last place relative to 1; ``("", 0.0)`` without any.
+    """
+    named = {name for text in texts for name in re.findall(r"[x<](bf16|f16|f32|f64)>", text)}
+    finfo: Any = jnp.finfo
+    found = [(float(finfo(_DTYPES[name]).eps), _DTYPES[name]) for name in named]
+    eps, dtype = max(found, default=(0.0, ""))
+    return dtype, eps
+
+
+def _moved_by_one_ulp(call: Call, random: np.random.Generator, least: float) -> Call:
     def move(leaf: Any) -> Any:
         if not isinstance(leaf, jax.Array) or not jnp.issubdtype(leaf.dtype, jnp.inexact):
             return leaf
         finfo: Any = jnp.finfo
-        step = float(finfo(leaf.dtype).eps)
+        step = max(float(finfo(leaf.dtype).eps), least)
         # Python numbers leave the leaf its dtype and its weak type: another one would make another program.
         factors = jnp.where(random.random(leaf.shape) < 0.5, 1 - step, 1 + step)
         return jax.device_put(leaf * factors, leaf.sharding)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 
 from pytest_jitperf.measurement import Constant
 
@@ -83,6 +87,30 @@ def program_costs(compiled: Any, stablehlo: str) -> Costs:
         exact["fusions"] = operations.get("fusion", 0)
         exact["custom_calls"] = custom_calls(operations)
     return Costs(exact=exact, missing=missing, operations=operations, constants=constants)
+
+
+def unused_donation_bytes(compiled: Any, donated: Iterable[Any]) -> float | None:
+    """How much of what is donated to a program no result takes over, on each device.
+
+    Args:
+        compiled: ``jax.stages.Compiled``.
+        donated: The donated leaves that the program reads.
+
+    Returns:
+        None where nothing is donated, or the backend does not say.
+    """
+    given = sum(map(_bytes_on_a_device, donated))
+    try:
+        return float(max(0, given - compiled.memory_analysis().alias_size_in_bytes)) if given else None
+    except Exception:  # as for ``peak_bytes``, which says why
+        return None
+
+
+def _bytes_on_a_device(leaf: Any) -> int:
+    if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        leaf = jax.random.key_data(leaf)
+    shape = leaf.sharding.shard_shape(leaf.shape) if isinstance(leaf, jax.Array) else np.shape(leaf)
+    return math.prod(shape) * int(jax.dtypes.canonicalize_dtype(jnp.result_type(leaf)).itemsize)
 
 
 def captured_constants(stablehlo: str) -> tuple[Constant, ...]:

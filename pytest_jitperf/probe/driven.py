@@ -11,7 +11,7 @@ from pytest_jitperf.measurement import Program
 from . import clock, equal
 from .block import collector_off
 from .compilelog import CompileLog
-from .costs import program_costs
+from .costs import program_costs, unused_donation_bytes
 from .firststages import CountedTrace, counted_trace, first_stages
 from .flat import FlatJit, over_arrays
 from .inputs import Call, content_digest, named_leaves, text_of
@@ -179,7 +179,8 @@ def _helper_program(
     with lock.held(), collector_off():
         counted = counted_trace(target, args, kwargs, record=record)
     lowered = counted.traced.lower()
-    costs = program_costs(lowered.compile(), lowered.as_text())
+    compiled = lowered.compile()
+    costs = program_costs(compiled, lowered.as_text())
     donated = donated_positions(lowered)
     text = text_of(dynamic)
     try:
@@ -189,7 +190,9 @@ def _helper_program(
     except MeasurementError as error:
         program = Program(fingerprint=None, inputs=text, no_artifact=str(error), exact=costs.exact)
     else:
-        program = parts.add_flat(key, flat, costs.exact)
+        unused = unused_donation_bytes(compiled, [flat.leaves[n] for n in flat.donated])
+        exact = costs.exact if unused is None else {**costs.exact, "unused_donation_bytes": unused}
+        program = parts.add_flat(key, flat, exact)
     return key, described(program, costs), counted
 
 

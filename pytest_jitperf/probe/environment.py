@@ -28,6 +28,7 @@ _CONFIG = {
     "jax_memory_fitting_effort": "0.0",
     "jax_disable_most_optimizations": "false",
     "jax_compiler_enable_remat_pass": "true",
+    "jax_cpu_enable_async_dispatch": "true",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,11 +16,11 @@ from . import equal
 from .bindings import never_called_message
 from .block import collector_off
 from .build import name_of
-from .conditioning import ill_conditioned
+from .conditioning import coarsest_dtype, ill_conditioned
 from .driven import measure_driven
 from .environment import environment
 from .helperuses import helper_uses
-from .inputs import Call, content_digest, copied
+from .inputs import Call, content_digest, copied, named_leaves
 from .lock import DeviceLock
 from .onejit import measure_one_program
 from .parts import Parts
@@ -78,15 +78,17 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
             "Unset it, or run with --jitperf-disable."
         )
     subject = subject_of(request, request.strategy)
+    if subject.abstract:
+        _refuse_to_run(request, subject)
     lock = DeviceLock(f"{subject.device.platform}:{subject.device.id}", progress)
     with ExitStack() as stack:
         stack.enter_context(persistent_cache_off())
         warm_up(subject.device)
         progress("reference result")
-        reference = references.find(request)
+        reference = None if subject.abstract else references.find(request)
         with subject.active(), collector_off():
             progress("compiling")
-            uses = helper_uses(subject, lock) if request.guide else ()
+            uses = helper_uses(subject, lock) if request.guide and not subject.abstract else ()
             parts, result = _measure(request, subject, lock)
             _refuse_uncalled(subject)
             sequence = sequence_of(request)
@@ -94,7 +96,8 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
                 counted = count_compilations(subject, sequence)
                 parts.host.update(counted.compilations)
                 parts.retraces, parts.compiled = dict(counted.retraces), counted.summary
-            wrong, notes = _compare(request, subject, reference, result)
+            texts = [each.text for each in parts.flats.values()]
+            wrong, notes = _compare(request, subject, reference, result, texts)
     if lock.waited_seconds > _LONG_WAIT_SECONDS:
         notes = (*notes, f"waited {lock.waited_seconds:.0f} s for another process on this device")
     measurement = Measurement(
@@ -123,11 +126,11 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         wrong=wrong,
         retraces=parts.retraces,
         compiled=parts.compiled,
+        lowered=parts.lowered,
+        executable=parts.executable,
     )
 
 
-        lowered=parts.lowered,
-        executable=parts.executable,
 def call_once(request: Request) -> Any:
     """Calls the function once under its strategy, measuring nothing.
 
@@ -137,9 +140,29 @@ def call_once(request: Request) -> Any:
     """
     subject = subject_of(request, request.strategy)
     with subject.active():
+        if subject.abstract:
+            _refuse_to_run(request, subject)
+            return subject.built.call.eval_shape(*subject.inputs.args, **subject.inputs.kwargs)
         result = subject.call(subject.expendable())
         subject.wait(result)
         return result
+
+
+def _refuse_to_run(request: Request, subject: Subject) -> None:
+    """Refuses shapes without values where they would have to be run.
+
+    Raises:
+        MeasurementError: The strategy is not one ``jax.jit``, or a sequence of inputs is to be called.
+    """
+    if subject.built.jitted and request.sequence is None:
+        return
+    named = named_leaves(subject.built.function, subject.inputs)
+    path = next(each.path for each in named if isinstance(each.leaf, jax.ShapeDtypeStruct))
+    runs = "inputs= is called" if request.sequence is not None else f"{subject.built.strategy} runs the function"
+    raise MeasurementError(
+        f"{path} is a jax.ShapeDtypeStruct, a shape without values, and {runs}. Give arrays, or measure it with "
+        'strategies=["outer"], which then only compiles it.'
+    )
 
 
 def _measure(request: Request, subject: Subject, lock: DeviceLock) -> tuple[Parts, Any]:
@@ -184,9 +207,17 @@ def _refuse_uncalled(subject: Subject) -> None:
 
 
 def _compare(
-    request: Request, subject: Subject, reference: Reference | None, result: Any
+    request: Request, subject: Subject, reference: Reference | None, result: Any, texts: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """How the result differs from the reference's, and notes for the reader."""
+    """How the result differs from the reference's, and notes for the reader.
+
+    Args:
+        request: What was measured.
+        subject: Within ``subject.active()``.
+        reference: What to compare with, or None.
+        result: What the first call gave.
+        texts: StableHLO of the programs that were run.
+    """
     if reference is None or request.equality is None:
         return "", ()
     if request.make_args is not None and reference.inputs != content_digest(subject.inputs):
@@ -206,6 +237,9 @@ def _compare(
         return "", (
             f"ill-conditioned, not compared with {reference.strategy}: one ulp in the inputs moves the result as much",
         )
+    dtype, step = coarsest_dtype(texts)
+    if step and ill_conditioned(run, subject.inputs, reference.leaves, got, rtol, atol, step):
+        return "", (f"not compared with {reference.strategy}: rounding to {dtype} moves the result as much",)
     return f"{found}, compared with {reference.strategy}", ()
 
 

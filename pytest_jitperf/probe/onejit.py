@@ -32,7 +32,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
         repeat: Whether cold stages are repeated while that is cheap.
 
     Returns:
-        What was found, and the result of the first call.
+        What was found, and the result of the first call; of arguments without values its shapes.
     """
     parts = Parts()
     jitted, inputs = subject.built.call, subject.inputs
@@ -63,10 +63,14 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
             rounds = repeat_while_cheap(
                 lambda: cold_stages(jitted, inputs.args, inputs.kwargs), stages, stages.spans()["compile"].wall
             )
-    result = subject.call(subject.expendable())
-    refuse_odd_result(result, subject.built.function)
-    subject.wait(result)
-    parts.add_warm(subject, lock)
+    if subject.abstract:
+        result = stages.traced.out_info
+        parts.add_nothing_run()
+    else:
+        result = subject.call(subject.expendable())
+        refuse_odd_result(result, subject.built.function)
+        subject.wait(result)
+        parts.add_warm(subject, lock)
 
     text = text_of(dynamic)
     try:
@@ -81,8 +85,11 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
         )
     except MeasurementError as error:
         program = Program(fingerprint=None, inputs=text, no_artifact=str(error), options=info.compiler_options)
+        overwritten = [dynamic[n].leaf for n in donated]
     else:
         program = parts.add_flat("", flat, {})
+        overwritten = [flat.leaves[n] for n in flat.donated]
+    parts.add_donation(stages.compiled, overwritten)
     program = replace(program, optimised=program_digest(optimised_text(stages.compiled)))
     parts.program = described(program, costs)
     parts.add_stages(rounds, unit)

@@ -15,7 +15,7 @@ from pytest_jitperf.measurement import Program, Sample
 from . import counts
 from .block import collector_off
 from .compilelog import CompileLog, compile_log
-from .costs import Costs, program_costs
+from .costs import Costs, program_costs, unused_donation_bytes
 from .fingerprint import FINGERPRINT_VERSION
 from .idle import Span
 from .lock import DeviceLock
@@ -25,6 +25,7 @@ from .retraces import METRIC_OF, repeated
 from .stages import ColdStages, Seconds, reference_trace_seconds
 from .subject import Subject
 
+_NOTHING_RUN = "compiled and not run: the arguments are shapes without values"
 _RUN_SECONDS = 0.2
 _REPEAT_SECONDS = 1.5
 _REPEAT_ROUNDS = 5
@@ -48,9 +49,9 @@ class Parts:
     flats: dict[str, FlatProgram] = field(default_factory=dict)
     retraces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     compiled: str = ""
-    waited: float = 0.0
     lowered: Any = None
     executable: Any = None
+    waited: float = 0.0
 
     def add_calls(self, name: str, calls: int | None, missing: str = counts.PROFILED) -> None:
         """Adds a count of Python calls, or why there is none."""
@@ -67,6 +68,16 @@ class Parts:
         self.exact["jaxpr_eqns"] = equation_count(stages.traced.jaxpr)
         self.unavailable.update(costs.missing)
         return costs
+
+    def add_donation(self, compiled: Any, donated: Sequence[Any]) -> None:
+        """Adds how much of the donated leaves of the one program no result takes over."""
+        unused = unused_donation_bytes(compiled, donated)
+        if unused is None:
+            self.unavailable["unused_donation_bytes"] = (
+                "the backend does not say" if donated else 'nothing is donated; add  jit={"donate_argnums": ...}'
+            )
+        else:
+            self.exact["unused_donation_bytes"] = unused
 
     def add_stages(self, rounds: list[ColdStages], reference: tuple[float, float]) -> None:
         """Adds the timings of cold stages and their size relative to the reference trace."""
@@ -106,6 +117,11 @@ class Parts:
         if self.host.get("launches") == 0 and subject.device.platform != "cpu":
             del self.host["launches"]
             self.unavailable["launches"] = f"the profiler names no launches on {subject.device.platform}"
+
+    def add_nothing_run(self) -> None:
+        """Says that what only calls show is not known."""
+        self.notes.append(_NOTHING_RUN)
+        self.unavailable.update(dict.fromkeys(("run", "host_calls", "launches"), _NOTHING_RUN))
 
     def _add_repeated(self, subject: Subject) -> None:
         """Counts what every call compiles, and says why: the difference between one call and the next."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import jax
 
+from pytest_jitperf.judge.evidence import EVERY_CALL
+
 from . import devices
 from .compilation import Compilation
 from .compilelog import CompileLog, compile_log
@@ -78,7 +80,7 @@ def repeated(first: Iterable[Compilation], second: Iterable[Compilation]) -> dic
     told = Told()
     told.add("first call", first)
     again = Told(known=told.known, _labels=["first call"] * len(told.known))
-    again.add("every call", second)
+    again.add(EVERY_CALL, second)
     return again.lines()
 
 

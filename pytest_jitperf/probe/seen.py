@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,9 @@ from .inputs import has_aval, is_array, positional_names, short_aval, static_dig
 __all__ = ["Aval", "Body", "Seen", "beneath", "is_function", "seen_of", "static_names"]
 
 _LONGEST_VALUE = 40
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
+_PLAIN = (bool, int, float, complex, type(None), type(Ellipsis), np.generic, np.dtype)
+_TEXT = (str, bytes)
+_WORD = re.compile(r"[\w.+\-]{0,16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +180,21 @@ def _structure_text(value: Any, count: int) -> str:
 def _static_text(value: Any) -> str:
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
-    if isinstance(value, _PLAIN) or (type(value) is tuple and all(isinstance(each, _PLAIN) for each in value)):
+    parts = value if type(value) is tuple else (value,)
+    if all(isinstance(each, (*_PLAIN, *_TEXT)) for each in parts):
         text = repr(tuple(map(_as_python, value)) if type(value) is tuple else _as_python(value))
-        return text if len(text) <= _LONGEST_VALUE else static_digest(value).removeprefix("static ")
+        shown = len(text) <= _LONGEST_VALUE and all(map(_may_be_shown, parts))
+        return text if shown else static_digest(value).removeprefix("static ")
     if isinstance(value, functools.partial):
         return f"partial of {getattr(value.func, '__name__', type(value.func).__name__)}"
     if inspect.isclass(value) or is_function(value):
         return f"{'class' if inspect.isclass(value) else 'function'} {value.__name__}"
     return type(value).__name__
+
+
+def _may_be_shown(value: Any) -> bool:
+    """Of text only a word such as ``"mean"``: any other may be a path, or a password."""
+    return not isinstance(value, _TEXT) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
 
 
 def _as_python(value: Any) -> Any:

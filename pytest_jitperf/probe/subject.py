@@ -49,6 +49,11 @@ class Subject:
     cold: Mapping[str, Span] = field(default_factory=dict)
     swap: Swap | None = field(default=None)
 
+    @property
+    def abstract(self) -> bool:
+        """Whether an argument is a shape without values (``jax.ShapeDtypeStruct``): it is compiled and never called."""
+        return any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in self.inputs.leaves)
+
     @contextmanager
     def active(self) -> Iterator[Subject]:
         """Within it, calls run on the device and the helpers of ``inner=`` are jitted where the strategy says so."""

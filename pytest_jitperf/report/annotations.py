@@ -45,7 +45,8 @@ def error_commands(rows: Iterable[Row], folder: str = "") -> list[str]:
             lines.append(
                 f"({more} more {'failure' if more == 1 else 'failures'}: see the summary or the log of the run)"
             )
-        commands.append(_command(below(folder, row.file), row.line, title, "\n".join(map(one_line, lines))))
+        message = "\n".join(one_line(each) for text in lines for each in text.splitlines())
+        commands.append(_command(below(folder, row.file), row.line, title, message))
     return commands
 
 

@@ -9,17 +9,22 @@ from pathlib import Path
 
 from tabulate import tabulate
 
+from pytest_jitperf.baseline.store import Key
+from pytest_jitperf.baseline.update import UpdateResult
+from pytest_jitperf.metrics import unit_of
 from pytest_jitperf.report.counting import count_sentences
-from pytest_jitperf.report.grouping import Group, groups, one_line
+from pytest_jitperf.report.grouping import Group, custom_metrics, groups, one_line
 from pytest_jitperf.report.guide import advise, choice, recommendation
 from pytest_jitperf.report.sweep import cheapest_by_size, growth_lines, rows_by_strategy
 from pytest_jitperf.row import Row
 from pytest_jitperf.session import Written
 from pytest_jitperf.units import Unit, format_quantity
+from pytest_jitperf.unstable import unstable_part
 
 __all__ = ["count_line", "heading", "table", "written_lines"]
 
 _WIDTH = 80
+_MOST_NAMED = 5
 _HEADERS = ("", "compile", "run", "launches")
 
 
@@ -56,11 +61,12 @@ def _strategies(rows: Sequence[Row], groups: Sequence[Group], verbose: bool) -> 
     """One line per row, under a line of headers."""
     group_of = {id(row): group for group in groups for row in group.rows}
     cells = [_cells(row, group_of[id(row)]) for row in rows]
+    custom = custom_metrics(rows)
     printed = tabulate(
-        [each[:4] for each in cells],
-        headers=_HEADERS,
+        [[*each[:4], *_custom(row, custom)] for row, each in zip(rows, cells, strict=True)],
+        headers=[*_HEADERS, *custom],
         tablefmt="plain",
-        colalign=("left", "right", "right", "right"),
+        colalign=("left", *["right"] * (3 + len(custom))),
         disable_numparse=True,
     ).splitlines()
     lines = [f"  {printed[0]}".rstrip()]
@@ -69,6 +75,10 @@ def _strategies(rows: Sequence[Row], groups: Sequence[Group], verbose: bool) -> 
         if verbose:
             lines += [each for text in row.compiled for each in _wrapped(one_line(text), "        ", "      ")]
     return lines
+
+
+def _custom(row: Row, names: Sequence[str]) -> list[str]:
+    return [format_quantity(row.metrics.get(name), unit_of(name)) for name in names]
 
 
 def _guide(group: Group) -> list[str]:
@@ -138,9 +148,42 @@ def written_lines(written: Written, shown: Callable[[Path], str]) -> list[str]:
             else:
                 lines += [f"  {key}:", *(f"    {change}" for change in changes)]
         lines += [f"  {key}: removed" for key in result.removed]
+        lines += _unstable_ids(result)
     for path, keys in written.orphans.items():
-        names = ", ".join(str(key) for key in keys[:5]) + (f" and {len(keys) - 5} more" if len(keys) > 5 else "")
-        entries = "1 entry" if len(keys) == 1 else f"{len(keys)} entries"
-        lines.append(f"{shown(path)}: {entries} without a test: {names}; remove with --jitperf-prune")
+        lines.append(f"{shown(path)}: {_entries(keys)} without a test: {_named(keys)}; remove with --jitperf-prune")
+    for path, keys in written.unmeasured.items():
+        whose = "its test no longer measures" if len(keys) == 1 else "their tests no longer measure"
+        lines.append(f"{shown(path)}: {_entries(keys)} that {whose}: {_named(keys)}; remove with --jitperf-prune")
+    lines += [
+        f"{shown(path)}: its test file is gone, and it cannot be read; restore the test file, or delete it"
+        for path in written.lost
+    ]
+    for folder, names in written.unreferred.items():
+        refers = f"{_programs(names)} that no entry refers to any more; remove with --jitperf-prune"
+        lines.append(f"{shown(folder)}: {refers}")
+    lines += [f"{shown(folder)}: {_programs(names)} removed" for folder, names in written.pruned.items()]
     lines += [f"ERROR {error}" for error in written.errors]
     return lines
+
+
+def _programs(names: Sequence[str]) -> str:
+    return "1 stored program" if len(names) == 1 else f"{len(names)} stored programs"
+
+
+def _unstable_ids(result: UpdateResult) -> list[str]:
+    """Entries that no later run will find again."""
+    found = {key.test: part for key in result.changed if (part := unstable_part(key.test))}
+    if not found:
+        return []
+    (first, *_), count = found.values(), len(found)
+    ids, hold = ("1 id", "holds") if count == 1 else (f"{count} ids", "hold")
+    return [f"  {ids} of these {hold} what changes from run to run ({first}): give the parameters ids of their own"]
+
+
+def _entries(keys: Sequence[Key]) -> str:
+    return "1 entry" if len(keys) == 1 else f"{len(keys)} entries"
+
+
+def _named(keys: Sequence[Key]) -> str:
+    more = f" and {len(keys) - _MOST_NAMED} more" if len(keys) > _MOST_NAMED else ""
+    return f"{', '.join(map(str, keys[:_MOST_NAMED]))}{more}"

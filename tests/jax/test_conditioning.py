@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from pytest_jitperf.probe.conditioning import ill_conditioned
+from pytest_jitperf.probe.conditioning import coarsest_dtype, ill_conditioned
 from pytest_jitperf.probe.equal import difference, leaves_of
 from pytest_jitperf.probe.inputs import Call
 from pytest_jitperf.probe.measure import Probed
@@ -99,6 +99,41 @@ def test_programs_stay_the_same_while_inputs_move() -> None:
     f(*call.args)
     ill_conditioned(lambda moved: f(*moved.args), call, leaves_of(X), leaves_of(X * 2))
     assert len(traces) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("tensor<8xf32>, tensor<f16>, tensor<4xbf16>", "bfloat16"),
+        ("tensor<8xf32>, tensor<f16>", "float16"),
+        ("tensor<8xf64>, tensor<f32>", "float32"),
+        ("tensor<8xi32>", ""),
+    ],
+)
+def test_the_least_exact_dtype_of_a_program(text: str, dtype: str) -> None:
+    name, step = coarsest_dtype(["", text])
+    assert (name, step) == (dtype, float(jnp.finfo(dtype).eps) if dtype else 0.0)
+
+
+def mixed(x: Any) -> Any:
+    """Rounds otherwise where it is traced, as XLA does, which keeps more digits between operations that it fuses."""
+    half = x.astype(jnp.float16)
+    half = half * jnp.float16(1.0005) if isinstance(x, jax.core.Tracer) else half
+    return half.astype(jnp.float32) * 3
+
+
+def test_rounding_to_a_dtype_within_the_function_is_no_mistake(measured: Callable[..., Probed]) -> None:
+    probed = measured(mixed, X)
+
+    assert probed.wrong == ""
+    assert probed.measurement.notes == ("not compared with eager: rounding to float16 moves the result as much",)
+
+
+def test_a_mistake_beside_it_is_one(measured: Callable[..., Probed]) -> None:
+    def f(x: Any) -> Any:
+        return mixed(x) * (1.02 if isinstance(x, jax.core.Tracer) else 1.0)
+
+    assert "compared with eager" in measured(f, X).wrong
 
 
 def test_a_measurement_notes_what_it_could_not_compare(measured: Callable[..., Probed]) -> None:

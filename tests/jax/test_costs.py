@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_jitperf.measurement import Constant
-from pytest_jitperf.probe.costs import Costs, captured_constants, program_costs
+from pytest_jitperf.probe.costs import Costs, captured_constants, program_costs, unused_donation_bytes
 
 X = jnp.ones((8, 8))
 
@@ -76,6 +76,33 @@ def test_the_largest_constants_come_first_and_equal_shapes_are_counted() -> None
         Constant(shape="f32[300]", bytes=1200),
         Constant(shape="i32[5]", bytes=20, count=3),
     )
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers were not usable")
+@pytest.mark.parametrize(
+    ("function", "unused"),
+    [
+        (lambda s: s + 1, 0.0),
+        (lambda s: s.astype(jnp.bfloat16) + 1, 256.0),
+        (lambda s: s.sum(), 256.0),
+    ],
+    ids=["taken over", "of another dtype", "of another shape"],
+)
+def test_donated_memory_that_no_result_takes_over_is_told(function: Any, unused: float) -> None:
+    compiled = jax.jit(function, donate_argnums=0).lower(X).compile()
+    assert unused_donation_bytes(compiled, [X]) == unused
+
+
+def test_keys_and_numbers_are_donated_too() -> None:
+    given = (jax.random.key(0), 1.0, jnp.ones(3))
+    compiled = jax.jit(lambda *args: args, donate_argnums=(0, 1, 2)).lower(*given).compile()
+    assert unused_donation_bytes(compiled, given) == 0.0
+
+
+def test_without_a_donation_or_an_analysis_there_is_nothing_to_tell() -> None:
+    compiled = jax.jit(lambda x: x + 1).lower(X).compile()
+    assert unused_donation_bytes(compiled, []) is None
+    assert unused_donation_bytes(SimpleNamespace(memory_analysis=lambda: None), [X]) is None
 
 
 def test_captured_constants_are_part_of_the_peak() -> None:

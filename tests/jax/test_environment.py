@@ -37,13 +37,15 @@ def test_switches_that_change_the_program_are_recorded(name: str, value: object,
         jax.config.update(name, before)
 
 
-def test_a_switch_that_is_no_attribute_is_recorded_too() -> None:
-    name = "jax_disable_most_optimizations"
-    jax.config.update(name, True)
+@pytest.mark.parametrize(
+    ("name", "value"), [("jax_disable_most_optimizations", True), ("jax_cpu_enable_async_dispatch", False)]
+)
+def test_a_switch_that_is_no_attribute_is_recorded_too(name: str, value: bool) -> None:
+    jax.config.update(name, value)
     try:
-        assert environment(CPU).config == {name: "true"}
+        assert environment(CPU).config == {name: str(value).lower()}
     finally:
-        jax.config.update(name, False)
+        jax.config.update(name, not value)
 
 
 def test_contexts_count_as_the_settings_that_they_are() -> None:

@@ -45,7 +45,9 @@ def test_a_small_program_is_measured_whole(measured: Callable[..., Probed]) -> N
     }  # fmt: skip
     assert all(sample.median > 0 and sample.low <= sample.median <= sample.high for sample in found.timed.values())
     assert set(found.relative) == {"trace", "lower"}
-    assert found.unavailable == {}
+    assert found.unavailable == {
+        "unused_donation_bytes": 'nothing is donated; add  jit={"donate_argnums": ...}',
+    }
     program = found.program
     assert program is not None
     assert program.fingerprint is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,10 +89,21 @@ def test_a_static_value_is_shown_where_it_is_plain_and_else_its_kind(value: Any,
     assert seen_of(f, (value,), {}, static=["x"]) == {"x": Seen(text=text, static=True, value=value)}
 
 
-def test_a_long_static_value_is_shown_by_its_digest() -> None:
-    (text,) = texts("a" * 99, static=("x",)).values()
-    assert text.startswith("str #")
-    assert "aaa" not in text
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("a" * 17, "str"),
+        ("/home/me", "str"),
+        ("a pass word", "str"),
+        (b"relu", "bytes"),
+        (np.bytes_(b"relu"), "bytes_"),
+        (("relu", "a" * 17), "tuple"),
+        (tuple(range(99)), "tuple"),
+    ],
+)
+def test_a_long_static_value_and_text_that_is_no_word_are_shown_by_their_digest(value: Any, kind: str) -> None:
+    (text,) = texts(value, static=("x",)).values()
+    assert re.fullmatch(rf"{kind} #[0-9a-f]{{8}}", text)
 
 
 def test_fields_of_static_values_and_static_fields_of_modules_have_paths() -> None:

@@ -141,7 +141,7 @@ def test_wall_time_of_compiling_says_nothing_beside_its_cpu_time(record: Callabl
     [
         ("launches", 1, 2, math.log(3 / 2)),  # a count of one more or less
         ("launches", 0, 1, math.log(2)),
-        ("constant_bytes", 0, 8, math.log((2**20 + 8) / 2**20)),  # 1 MiB more would pass
+        ("constant_bytes", 0, 8, math.log((2**16 + 8) / 2**16)),  # 64 KiB more would pass
         ("run", 1.0, 2.0, math.log(2)),
         ("run", 2.0, 1.0, math.log(2)),
         ("run", 0.0, 1.0, math.inf),

@@ -1,0 +1,76 @@
+"""Other inputs are not compared, but for what they do not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pytest_jitperf.baseline.model import Entry
+from pytest_jitperf.judge.outcome import Outcome, Verdict
+from pytest_jitperf.judge.verdict import Evidence, judge
+from pytest_jitperf.measurement import Environment, Measurement
+from pytest_jitperf.plan import Plan
+
+AGAIN = ("every call: f, cfg: another Plain (reuse one object, or give its class __eq__ and __hash__)",)
+
+
+@pytest.fixture
+def judged(
+    plan_for: Callable[..., Plan], measure: Callable[..., Measurement], record: Callable[..., Entry]
+) -> Callable[..., Verdict]:
+    """Judges a call of another static value: ``judged(compilations, retraces)``; the baseline compiled once."""
+
+    def make(compilations: int, retraces: tuple[str, ...], strategy: str = "outer", **changes: object) -> Verdict:
+        host = {**measure().host, "compilations": compilations, "launches": 4}
+        measured = measure(inputs="x: f32[64]; cfg: static Plain #2", host=host, **changes)
+        entry = record(inputs="x: f32[64]; cfg: static Eq #1")
+        return judge(plan_for(strategy), measured, entry, Evidence(retraces=retraces))
+
+    return make
+
+
+def test_what_now_compiles_again_in_every_call_fails(judged: Callable[..., Verdict]) -> None:
+    verdict = judged(2, AGAIN)
+
+    assert [(each.outcome, each.metric) for each in verdict.findings] == [
+        (Outcome.REGRESSED, "compilations"),
+        (Outcome.INPUTS_CHANGED, ""),
+    ]
+    assert verdict.worst.sentence == "compilations regressed: 1 -> 2, x2.00, allowed 1"
+    assert verdict.why == (f"compiled again: {AGAIN[0]}", "on the host: compilations 1 -> 2, launches 1 -> 4")
+    assert verdict.gated_by == "counts"
+
+
+@pytest.mark.parametrize(
+    ("compilations", "retraces"),
+    [(1, ()), (2, ("input 2: f, cfg: static 3 -> 4 (trace it, or keep to few values)",)), (1, AGAIN)],
+    ids=["compiled once", "for another input", "as it did before"],
+)
+def test_else_nothing_is_compared(judged: Callable[..., Verdict], compilations: int, retraces: tuple[str, ...]) -> None:
+    verdict = judged(compilations, retraces)
+
+    assert ([each.outcome for each in verdict.findings], verdict.gated_by) == ([Outcome.INPUTS_CHANGED], "")
+
+
+def test_counts_of_another_jax_say_nothing(judged: Callable[..., Verdict], environment: Environment) -> None:
+    verdict = judged(2, AGAIN, environment=replace(environment, jax="0.11.0"))
+
+    assert [each.outcome for each in verdict.findings] == [Outcome.INPUTS_CHANGED]
+
+
+def test_what_changed_around_the_code_is_named_beside_them(
+    plan_for: Callable[..., Plan],
+    measure: Callable[..., Measurement],
+    record: Callable[..., Entry],
+    environment: Environment,
+) -> None:
+    measured = measure(inputs="x: f64[64]", environment=replace(environment, x64=True))
+
+    verdict = judge(plan_for(), measured, record(), Evidence())
+
+    assert verdict.worst.sentence == (
+        "inputs changed: f32[64] -> f64[64] (x64 False -> True); nothing was compared, record the new inputs with "
+        "--jitperf-update"
+    )
