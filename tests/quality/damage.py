@@ -99,7 +99,7 @@ _TOKENS = (
     *(b'"\\ud800"', b'"\\u0000"', "é\u2028".encode(), b"\xed\xa0\x80", b"[" * 3000, b'{"a":' * 70, b"//"),
     *(b"<<<<<<< HEAD\n", b"=======\n", b">>>>>>> theirs\n", b"||||||| base\n"),
 )
-_VALUES = (
+_VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -0.0, 1, -1, 2**53 + 1, 10**30, 1e308, 5e-324, 0.1, math.nan, math.inf, -math.inf),
     *(
         "",
@@ -295,7 +295,7 @@ def _measurement(key: Key, entry: Entry) -> Measurement:
         device="cpu",
         device_kind=key.device_kind,
         inputs=entry.inputs,
-        program=entry.program and program(entry.program),
+        program=None if entry.program is None else program(entry.program),
         helpers={name: program(each) for name, each in entry.helpers.items()},
         exact=entry.exact,
         host=next(iter(entry.host.values())),
