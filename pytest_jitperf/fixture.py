@@ -96,6 +96,7 @@ class Jitperf:
             Exception: Whatever the function raised.
         """
         __tracebackhide__ = True
+        from pytest_jitperf.probe.stackroom import with_stack_room
         from pytest_jitperf.trial import Asked
 
         self.called = True
@@ -111,7 +112,7 @@ class Jitperf:
                     continue
                 if not self._measures:
                     return self._trial.run_once(self._sized(asked, device)[-1]())
-                tried = [self._trial.run(each()) for each in self._sized(asked, device)]
+                tried = with_stack_room(partial(self._measured, asked, device))
             except Exception as error:
                 error.__traceback__ = without_own_frames(error)
                 raise
@@ -121,6 +122,9 @@ class Jitperf:
             if number == 0:
                 result = tried[-1].result
         return result
+
+    def _measured(self, asked: Asked, device: str) -> list[Tried]:
+        return [self._trial.run(each()) for each in self._sized(asked, device)]
 
     def _sized(self, asked: Asked, device: str) -> list[Callable[[], Asked]]:
         """What is asked for on a device: as it is, or once for each size, its arguments made when it is its turn."""
