@@ -18,7 +18,7 @@ from pytest_jitperf.baseline.update import update
 from pytest_jitperf.errors import BaselineError, ResultsError
 from pytest_jitperf.results import Results
 from pytest_jitperf.row import Row
-from pytest_jitperf.session import Written, entries_of
+from pytest_jitperf.session import Written, entries_of, look_for_programs
 from pytest_jitperf.status import Status
 from pytest_jitperf.wording import show
 
@@ -84,6 +84,7 @@ def record(results: Results, root: Path, baseline_dir: Path | None, *, stored_ti
                 written.results.append(update(path, entries, files=files, stored_times=stored_times))
             except BaselineError as error:
                 written.errors.append(str(error))
+    look_for_programs(written, {each.path.parent for each in written.results if each.changed}, prune=False)
     return Recorded(written=written, left_out=tuple(left_out))
 
 

@@ -56,6 +56,16 @@ def test_one_file_stays_what_it_is(item: MakeRow) -> None:
     assert join([("1", only), ("1", only)]).conflicts == ()
 
 
+@pytest.mark.parametrize("absent_last", [False, True])
+def test_an_attempt_that_measured_nothing_replaces_none_that_did(item: MakeRow, absent_last: bool) -> None:
+    measured, absent = item(), item(outcome="no such device", status="skipped")
+    given = [("1", found(absent)), ("2", found(measured))]
+
+    joined = join(given[::-1] if absent_last else given)
+
+    assert (joined.results.rows, joined.conflicts) == ((measured,), ())
+
+
 def test_of_two_attempts_the_one_given_last_counts_and_the_other_is_told(item: MakeRow) -> None:
     failed = item(outcome="REGRESSED", status="failed", failed=True)
     passed = item(outcome="ok")

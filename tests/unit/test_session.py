@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_jitperf.baseline.model import Entry, entry_from_measurement, to_json
+from pytest_jitperf.baseline.model import Entry, StoredProgram, entry_from_measurement, to_json
+from pytest_jitperf.baseline.programs import artifact_name, pack, program_directory
 from pytest_jitperf.baseline.store import Key, read
 from pytest_jitperf.baseline.update import update
 from pytest_jitperf.judge.outcome import Finding, Outcome
@@ -252,3 +253,74 @@ def test_an_item_in_which_its_worker_died_is_not_measured_and_has_an_error(row: 
     gathered.add("killed", "???", outcome="failed", xfail=False, payload=None)
 
     assert (gathered.anything, gathered.unmeasured) == (True, {"killed": Status.ERROR})
+
+
+@pytest.fixture(name="with_program")
+def row_that_stores_a_program(row: MakeRow, record: Callable[..., Entry], path: Path) -> MakeRow:
+    def make(content: bytes, file: Path = path, **changes: Any) -> Row:
+        packed = pack(content)
+        program = StoredProgram(fingerprint=f"sha256:{content.hex():0>64}", artifact=artifact_name(packed))
+        stored = {artifact_name(packed): base64.b64encode(packed).decode()}
+        return row(baseline=str(file), entry=to_json(record(program=program)), programs=stored, **changes)
+
+    return make
+
+
+def written_of(*rows: Row, **changes: bool) -> Any:
+    gathered = Gathered()
+    for number, each in enumerate(rows):
+        report(gathered, str(number), [each])
+    return write(gathered, **changes)
+
+
+def stored(path: Path) -> set[str]:
+    return {each.name for each in program_directory(path.parent).glob("*.jaxexport")}
+
+
+def test_an_update_names_the_programs_that_it_leaves_behind(with_program: MakeRow, path: Path) -> None:
+    old, new = (artifact_name(pack(each)) for each in (b"old", b"new"))
+    assert written_of(with_program(b"old")).unreferred == {}
+
+    assert written_of(with_program(b"new")).unreferred == {path.parent: (old,)}
+    # One that changes nothing is no news, and a run that only compares says nothing of what is stored.
+    assert written_of(with_program(b"new")).unreferred == {}
+    assert written_of(with_program(b"new"), update_entries=False).unreferred == {}
+    assert stored(path) == {old, new}
+
+
+def test_a_program_that_another_file_refers_to_is_not_left_behind(with_program: MakeRow, path: Path) -> None:
+    written_of(with_program(b"old"), with_program(b"old", file=path.with_name("test_other.json")))
+
+    assert written_of(with_program(b"new")).unreferred == {}
+
+
+def test_pruning_removes_programs_too(with_program: MakeRow, path: Path) -> None:
+    old, new = (artifact_name(pack(each)) for each in (b"old", b"new"))
+    written_of(with_program(b"old"))
+
+    written = written_of(with_program(b"new"), prune=True)
+
+    assert (written.pruned, written.unreferred, stored(path)) == ({path.parent: (old,)}, {}, {new})
+
+
+def test_pruning_removes_programs_where_nothing_is_updated(with_program: MakeRow, path: Path) -> None:
+    old = artifact_name(pack(b"old"))
+    written_of(with_program(b"old"))
+    written_of(with_program(b"new"))
+    gathered = Gathered()
+    gathered.add_collected({str(path): {"test_step": ["outer"]}})
+
+    assert write(gathered, prune=True, update_entries=False).pruned == {path.parent: (old,)}
+
+
+@pytest.mark.parametrize("prune", [False, True])
+def test_no_program_is_named_or_removed_while_a_baseline_beside_it_cannot_be_read(
+    with_program: MakeRow, path: Path, prune: bool
+) -> None:
+    written_of(with_program(b"old"))
+    path.with_name("test_other.json").write_bytes(b"{")
+
+    written = written_of(with_program(b"new"), prune=prune)
+
+    assert (written.unreferred, written.pruned, len(stored(path))) == ({}, {}, 2)
+    assert [str(path.parent / "test_other.json") in each for each in written.errors] == [True] * prune

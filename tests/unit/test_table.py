@@ -11,6 +11,7 @@ import pytest
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.baseline.update import UpdateResult
 from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.report.counting import count_sentences
 from pytest_jitperf.report.terminal import count_line, heading, table, written_lines
 from pytest_jitperf.row import Row
 from pytest_jitperf.session import Written
@@ -234,6 +235,33 @@ def test_what_was_cut_is_said_once_with_what_was_spent(row: MakeRow, compiles: i
     assert count_line(rows, 0, update=False)[1:] == [f"{said}; cut for lack of time: further pairs, confirmation"]
 
 
+def test_a_stored_program_that_is_lost_is_told_before_it_is_needed(row: MakeRow) -> None:
+    lost = {"gated_by": "same program", "lost": ("the stored program a is not there; add it",)}
+    other = {"gated_by": "same program", "lost": ("the stored program b is damaged",)}
+    one = "1 stored program could not be raced against if the code changed: the stored program a is not there; add it"
+
+    def said(*rows: Row, update: bool = False) -> list[str]:
+        return count_sentences(rows, 0, update)[1:]
+
+    assert said(row(**lost), row(**lost)) == [one]
+    assert said(row(**lost), row(**other)) == [one.replace("1 stored program", "2 stored programs") + " (and 1 more)"]
+    # A verdict that it was missed for has said so.
+    assert said(row(**{**lost, "gated_by": ""}), row(gated_by="same program")) == []
+    assert said(row(**lost), update=True) == []
+
+
+def test_programs_that_will_soon_not_be_read_any_more_are_counted_by_the_jax_that_exported_them(row: MakeRow) -> None:
+    rows = [row(aged="0.8.2"), row(aged="0.9.0", jax="0.10.2"), row(aged="0.9.0", jax="0.10.2"), row()]
+
+    assert count_sentences(rows, 0, update=False)[1:] == [
+        "the programs of 1 entry were exported by jax 0.8.2, about 6 months before jax 0.10.2, and JAX promises to "
+        "read them for 6; export them anew with --jitperf-update",
+        "the programs of 2 entries were exported by jax 0.9.0, about 5 months before jax 0.10.2, and JAX promises to "
+        "read them for 6; export them anew with --jitperf-update",
+    ]
+    assert len(count_sentences(rows, 0, update=True)) == 1
+
+
 def test_an_update_counts_what_failed_and_so_is_not_recorded(row: MakeRow) -> None:
     rows = [row(), row(outcome="OVER BUDGET", failed=True)]
 
@@ -256,6 +284,8 @@ def test_each_change_of_a_baseline_is_printed_and_what_is_left_over() -> None:
             UpdateResult(path=Path("b.json"), unchanged=(first, second)),
         ],
         orphans={Path("c.json"): tuple(gone), Path("d.json"): (first,)},
+        unreferred={Path("e"): ("one",), Path("f"): ("one", "two")},
+        pruned={Path("g"): ("one",), Path("h"): ("one", "two")},
         errors=["e.json cannot be read"],
     )
 
@@ -269,5 +299,9 @@ def test_each_change_of_a_baseline_is_printed_and_what_is_left_over() -> None:
         b.json: 0 written, 2 unchanged
         c.json: 6 entries without a test: NAMES and 1 more; remove with --jitperf-prune
         d.json: 1 entry without a test: test_a / outer / cpu; remove with --jitperf-prune
+        e: 1 stored program that no entry refers to any more; remove with --jitperf-prune
+        f: 2 stored programs that no entry refers to any more; remove with --jitperf-prune
+        g: 1 stored program removed
+        h: 2 stored programs removed
         ERROR e.json cannot be read
         """.replace("NAMES", ", ".join(map(str, gone[:5]))))  # fmt: skip
