@@ -128,11 +128,16 @@ def _inner(reader: Reader, value: object) -> InnerChange:
     found: list[tuple[Any, InnerTarget | None]] = []
     for target, options in pairs:
         if isinstance(target, str):
-            if "." not in target or not all(part.isidentifier() for part in target.split(".")):
+            if "<locals>" in target:
+                reader.wrong(
+                    f"inner: {show(target)} is made in another function, of which every call makes a new one; define "
+                    "it at the top of its module"
+                )
+            elif "." not in target or not all(part.isidentifier() for part in target.split(".")):
                 reader.wrong(
                     f'inner: {show(target)} is not a dotted name such as "pkg.mod.helper"; or give the function'
                 )
-        elif not callable(target):
+        elif not callable(target) and not isinstance(target, (classmethod, property)):
             reader.wrong(f"inner: {show(target)} is not a function or a dotted name")
         name = f"inner[{show(target)}]"
         if options is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Iterable
 
@@ -16,7 +17,8 @@ def show(value: object) -> str:
     """Writes a value as it stands in source code, strings in double quotes, long ones cut in the middle."""
     if not isinstance(value, str):
         name = getattr(value, "__qualname__", None)
-        return name if isinstance(name, str) else _SHORT.repr(value)
+        # An address differs from run to run.
+        return name if isinstance(name, str) else re.sub(r" at 0x[0-9a-fA-F]+", "", _SHORT.repr(value))
     quoted = _SHORT.repr(value)
     return quoted if '"' in value or "'" in value else f'"{quoted[1:-1]}"'
 

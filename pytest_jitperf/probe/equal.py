@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from .inputs import has_aval, to_numpy
+from .resultparts import leaves_with_paths
 
 # Largest |a - b| over largest |b|, by dtype: measured on correct programs, with room.
 _TOLERANCE = {
@@ -23,8 +23,7 @@ _TOLERANCE = {
 
 def leaves_of(result: Any) -> list[tuple[str, Any]]:
     """The leaves of a result with their paths, array leaves on the host."""
-    flat, _ = jax.tree_util.tree_flatten_with_path(result)
-    return [(f"result{jax.tree_util.keystr(path)}", to_numpy(leaf)) for path, leaf in flat]
+    return [(f"result{path}", to_numpy(leaf)) for path, leaf in leaves_with_paths(result)]
 
 
 def difference(

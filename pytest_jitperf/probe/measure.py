@@ -30,7 +30,7 @@ from .request import Equality, Request, sequence_of, subject_of
 from .retraces import count_compilations
 from .stages import persistent_cache_off, warm_up
 from .statics import explain_missing_static
-from .subject import Subject
+from .subject import Subject, refuse_what_computes_nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +172,8 @@ def _measure(request: Request, subject: Subject, lock: DeviceLock) -> tuple[Part
     except MeasurementError:
         raise
     except Exception as error:
+        if subject.built.jitted:
+            refuse_what_computes_nothing(subject, error)
         explained = _explain(subject, error)
         if explained is None:
             raise

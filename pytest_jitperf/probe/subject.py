@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +19,7 @@ from .build import Built, name_of
 from .idle import Span
 from .inputs import Call, copied, deleted
 from .race import Side
+from .resultparts import has_parts, waited_leaves, yet_to_be_computed
 from .swap import Swap, swapped
 from .targets import Helper
 
@@ -35,6 +38,7 @@ class Subject:
         donated: Leaves of ``inputs`` that a call overwrites; they are copied before each call. None as long as that is
             not known: then all of them are.
         callbacks: Whether a call may leave Python callbacks running after its results are ready.
+        parts: Whether results hold objects with more to wait for inside.
         cold: What the first compile took by phase, ``compile`` for the whole; empty before it.
     """
 
@@ -46,6 +50,7 @@ class Subject:
     helpers: tuple[Helper, ...] = ()
     donated: tuple[int, ...] | None = None
     callbacks: bool = True
+    parts: bool = False
     cold: Mapping[str, Span] = field(default_factory=dict)
     swap: Swap | None = field(default=None)
 
@@ -82,7 +87,7 @@ class Subject:
 
     def wait(self, result: Any) -> None:
         """Waits for every array of a result, and for callbacks where there may be some."""
-        jax.block_until_ready(result)
+        jax.block_until_ready(waited_leaves(result) if self.parts else result)
         if self.callbacks:
             jax.effects_barrier()
 
@@ -102,6 +107,7 @@ class Subject:
         """The first call, on ``expendable()`` arguments; remembers which of them it overwrote."""
         result = self.call(call)
         refuse_odd_result(result, self.built.function)
+        self.parts = has_parts(result)
         self.wait(result)
         self.donated = deleted(call)
         return result
@@ -111,10 +117,9 @@ def refuse_odd_result(result: Any, function: Callable[..., Any]) -> None:
     """Refuses results that mean nothing was computed yet.
 
     Raises:
-        MeasurementError: A leaf is a generator, coroutine or iterator.
+        MeasurementError: A leaf is a generator, iterator, coroutine or future.
     """
-    # Named as leaves, for JAX warns where it finds an iterable among them by itself.
-    found = [leaf for leaf in jax.tree.leaves(result, is_leaf=_is_to_be_computed) if _is_to_be_computed(leaf)]
+    found = yet_to_be_computed(result)
     for leaf in filter(inspect.iscoroutine, found):
         leaf.close()  # else Python warns that it was never awaited
     if found:
@@ -124,8 +129,35 @@ def refuse_odd_result(result: Any, function: Callable[..., Any]) -> None:
         )
 
 
-def _is_to_be_computed(value: Any) -> bool:
-    return inspect.isgenerator(value) or inspect.isawaitable(value) or inspect.isasyncgen(value)
+def refuse_what_computes_nothing(subject: Subject, error: Exception) -> None:
+    """Refuses a function whose result JAX has refused while tracing, if nothing was computed for it yet.
+
+    Args:
+        subject: Within ``subject.active()``.
+        error: What JAX raised. It gives up its frames, and with them the coroutine that nobody will await.
+
+    Raises:
+        MeasurementError: It returns a generator, iterator, coroutine or future.
+    """
+    if not isinstance(error, TypeError) or "valid JAX type" not in str(error):
+        return
+    found: list[Any] = []
+
+    def look(*args: Any, **kwargs: Any) -> None:
+        found.append(subject.built.function(*args, **kwargs))
+
+    with suppress(Exception):
+        jax.eval_shape(look, *subject.inputs.args, **subject.inputs.kwargs)
+    try:
+        refuse_odd_result(found, subject.built.function)
+    except MeasurementError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            for each in (error, error.__cause__, error.__context__):
+                if each is not None:
+                    each.__traceback__ = None
+            gc.collect()
+        raise
 
 
 def as_call(made: Any) -> Call:

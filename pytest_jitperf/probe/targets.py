@@ -210,7 +210,9 @@ def _why_not(value: Any) -> str:
             f"Name the function it wraps, {_shown(value.func)}."
         )
     if isinstance(value, type):
-        return f"is a class. Name the method that does the work, such as {value.__qualname__}.__call__."
+        own = [name for name, each in vars(value).items() if isinstance(each, FunctionType)]
+        usual = next((name for name in own if not name.startswith("_") and "__call__" not in own), "__call__")
+        return f"is a class. Name the method that does the work, such as {value.__qualname__}.{usual}."
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, FunctionType):
         return f"is a {type(value).__name__} object around a function. Name the function: give its __wrapped__."

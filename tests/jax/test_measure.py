@@ -199,6 +199,19 @@ def test_results_that_jit_cannot_give_are_jaxs_own_error(measured: Callable[...,
         measured(lambda x: "text", X)
 
 
+@pytest.mark.parametrize("strategy", ["eager", "outer"])
+def test_a_result_that_is_still_to_be_computed_is_refused_without_a_reference_too(
+    measured: Callable[..., Probed], strategy: str
+) -> None:
+    async def later(x: Any) -> Any:
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(MeasurementError, match="returned a coroutine: nothing was computed yet"):
+            measured(lambda x: later(x), X, strategy=strategy, equality=None)
+
+
 def test_a_missing_static_argument_is_told_with_the_line_to_add(measured: Callable[..., Probed]) -> None:
     def power(x: Any, n: int) -> Any:
         return x * 2 if n > 1 else x

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,8 +14,10 @@ import numpy as np
 import pytest
 
 from pytest_jitperf.errors import MeasurementError
+from pytest_jitperf.probe.equal import difference, leaves_of
 from pytest_jitperf.probe.inputs import Call
 from pytest_jitperf.probe.request import Request, subject_of
+from pytest_jitperf.probe.resultparts import has_parts, waited_leaves
 from pytest_jitperf.probe.subject import as_call, placed, refuse_odd_result
 
 CPU = jax.devices("cpu")[0]
@@ -84,8 +88,20 @@ async def coroutine() -> int:
     return 1
 
 
-@pytest.mark.parametrize("made", [generate, coroutine])
-@pytest.mark.parametrize("around", [lambda each: each, lambda each: {"a": [each]}, lambda each: (each, coroutine())])
+class Box:
+    """No pytree, so JAX does not look into it."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+        self.itself = self
+
+
+@pytest.mark.parametrize(
+    "made", [generate, coroutine, lambda: map(abs, [1]), lambda: iter([1]), concurrent.futures.Future], ids=str
+)
+@pytest.mark.parametrize(
+    "around", [lambda each: each, lambda each: {"a": [each]}, lambda each: (each, coroutine()), Box]
+)
 def test_results_that_are_still_to_be_computed_are_refused_without_a_warning(made: Any, around: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -96,6 +112,28 @@ def test_results_that_are_still_to_be_computed_are_refused_without_a_warning(mad
 @pytest.mark.parametrize("result", [None, 1.5, "text", {"a": jnp.ones(2)}, np.ones(2), object(), ()])
 def test_other_results_are_fine(result: Any) -> None:
     refuse_odd_result(result, lambda: 0)
+
+
+def test_what_is_inside_of_a_plain_object_is_waited_for_and_compared() -> None:
+    x = jnp.ones(3)
+    result = {"a": Box([x, Box(2 * x)]), "b": 1}
+    assert has_parts(result)
+    assert not has_parts([x, np.ones(2), "text", None, object(), abs, Box])
+    assert [float(each.sum()) for each in waited_leaves(result)] == [3, 6]
+    assert [path for path, _ in leaves_of(result)][:2] == ["result['a'].held[0]", "result['a'].held[1].held"]
+    assert difference(leaves_of(result), leaves_of({"a": Box([x, Box(3 * x)]), "b": 1}), None, None) is not None
+
+
+def test_a_call_that_returns_a_plain_object_waits(request_for: Callable[..., Request]) -> None:
+    released = threading.Event()
+
+    def slow(x: Any) -> Any:
+        released.wait(0.2)
+        return x
+
+    subject = subject_of(request_for(lambda x: Box(jax.pure_callback(slow, x, x)), jnp.ones(3)), "eager")
+    with subject.active():
+        assert subject.first_call(subject.inputs).held.is_ready()
 
 
 def test_calls_run_on_the_subjects_device(request_for: Callable[..., Request]) -> None:

@@ -97,6 +97,14 @@ class Module(eqx.Module):
         return x
 
 
+class Plain:
+    def __init__(self) -> None:
+        self.n = 1
+
+    def forward(self, x: Any) -> Any:
+        return x * self.n
+
+
 def one(target: Any, options: Any = None) -> Helper:
     """The one helper that a target stands for."""
     (helper,) = resolve([InnerTarget(target, options)])
@@ -318,6 +326,7 @@ OBJECT = f"is an object of a class, not a function. Name its method, {HERE}.Mode
             f"{HERE}.Model.method.",
         ),
         (Model, f"{HERE}.Model", CLASS),
+        (Plain, f"{HERE}.Plain", "is a class. Name the method that does the work, such as Plain.forward."),
         (f"{HERE}.Model", f"{HERE}.Model", CLASS),
         (Model.__dict__["size"], "(builtins.property object)", PROPERTY),
         (f"{HERE}.Model.size", f"{HERE}.Model.size", PROPERTY),

@@ -139,6 +139,11 @@ def test_whole_vocabulary() -> None:
     )
 
 
+def test_methods_may_be_given_as_their_class_holds_them() -> None:
+    held = classmethod(helper), staticmethod(helper), property(helper)
+    assert [each.errors for each in (parse_marker((), {"inner": [one]}) for one in held)] == [(), (), ()]
+
+
 def test_inner_mapping_gives_options_or_a_transform() -> None:
     layer = parse_marker((), {"inner": {helper: {"static_argnames": "n"}, "pkg.mod.Net.call": helper, "pkg.f": {}}})
 
@@ -360,7 +365,8 @@ def test_wrong_strategies(value: object, expected: str) -> None:
         (["helper"], 'inner: "helper" is not a dotted name such as "pkg.mod.helper"; or give the function'),
         (
             ["pkg.f.<locals>.g"],
-            'inner: "pkg.f.<locals>.g" is not a dotted name such as "pkg.mod.helper"; or give the function',
+            'inner: "pkg.f.<locals>.g" is made in another function, of which every call makes a new one; define it at '
+            "the top of its module",
         ),
         ([3], "inner: 3 is not a function or a dotted name"),
         (
