@@ -97,7 +97,7 @@ class Module(eqx.Module):
         return x
 
 
-class Plain:
+class Stack:
     def __init__(self) -> None:
         self.n = 1
 
@@ -326,7 +326,7 @@ OBJECT = f"is an object of a class, not a function. Name its method, {HERE}.Mode
             f"{HERE}.Model.method.",
         ),
         (Model, f"{HERE}.Model", CLASS),
-        (Plain, f"{HERE}.Plain", "is a class. Name the method that does the work, such as Plain.forward."),
+        (Stack, f"{HERE}.Stack", "is a class. Name the method that does the work, such as Stack.forward."),
         (f"{HERE}.Model", f"{HERE}.Model", CLASS),
         (Model.__dict__["size"], "(builtins.property object)", PROPERTY),
         (f"{HERE}.Model.size", f"{HERE}.Model.size", PROPERTY),
