@@ -14,7 +14,7 @@ import random
 import statistics
 from bisect import insort
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,12 +25,11 @@ from pytest_jitperf.measurement import Settled
 from .block import Cost, Pace, Side, collector_off, cost_of, pace_for, run_block
 from .clock import CLOCKS, Clocks
 from .idle import Span, watched
-from .onecore import one_core
+from .onecore import Pin, one_core
 from .rounds import FEW_ROUNDS, Interval, few_interval, few_rule, median_rule
 
 __all__ = ["settled_run"]
 
-Pin = Callable[[random.Random], AbstractContextManager[bool]]
 Watch = Callable[[Callable[[], Any]], tuple[Span, Any]]
 
 # As in a race: short rounds, of which 20 and more are judged by their median and fewer by a t interval.

@@ -14,7 +14,8 @@ from .block import Side
 from .clock import CLOCKS, Clocks
 from .contender import Contender
 from .fresh import EXECUTABLES_DIFFER, race_afresh
-from .race import Pin, race
+from .onecore import Pin
+from .race import race
 
 __all__ = ["ConfirmedRace"]
 
@@ -79,11 +80,11 @@ class ConfirmedRace:
         short = ratio.seconds * _ROUNDS_OF_SHORT_CALLS <= ratio.rounds * self.max_seconds
         if regressed and not self.may_compile():
             return ratio, "confirmation with fresh executables (max-compile)"
-        known, seconds = ratio.estimate, ratio.seconds
+        known, seconds, one_core = ratio.estimate, ratio.seconds, ratio.one_core
         if regressed:
             again = self._race(*self._pair(new, old), limit, _CONFIRMING_ERROR if short else ERROR / looks)
             # The first pair no longer counts: it is here for being slow.
-            known, seconds = again.estimate, seconds + again.seconds
+            known, seconds, one_core = again.estimate, seconds + again.seconds, again.one_core
             if _is_above(again, limit):
                 both = replace(
                     again,
@@ -97,7 +98,7 @@ class ConfirmedRace:
                 return ratio, ""
         elif ratio.decided or looks == 1 or not short or not self.may_compile_more():
             return ratio, ""
-        several = self._several(new, old, known, ERROR / looks)
+        several = self._several(new, old, known, ERROR / looks, self.pin if one_core else None)
         seconds += several.seconds
         if not regressed and luck == 1 and not several.decided:
             return replace(ratio, seconds=seconds), ""
@@ -105,6 +106,7 @@ class ConfirmedRace:
         return replace(
             several,
             seconds=seconds,
+            one_core=one_core,
             confirmed=_is_above(several, self.limit),
             first=ratio.estimate if regressed else None,
         ), cut
@@ -123,7 +125,7 @@ class ConfirmedRace:
             error=error,
         )
 
-    def _several(self, new: Contender, old: Contender, known: float, error: float) -> Ratio:
+    def _several(self, new: Contender, old: Contender, known: float, error: float, pin: Pin | None) -> Ratio:
         def pair() -> tuple[Side, Side]:
             fresh_new, fresh_old = self._pair(new, old)
             return fresh_new.side(), fresh_old.side()
@@ -139,6 +141,7 @@ class ConfirmedRace:
             progress=self.progress,
             clocks=self.clocks,
             error=error,
+            pin=pin,
         )
 
     def _pair(self, new: Contender, old: Contender) -> tuple[Contender, Contender]:

@@ -15,13 +15,15 @@ from .clock import Clocks
 from .paired import in_order, ratio_of, turns
 from .rounds import FEW_ROUNDS, Rounds, Rule, few_rounds
 
-__all__ = ["ROUNDS_WANTED", "TIMINGS", "Course"]
+__all__ = ["ROUNDS_WANTED", "TIMINGS", "TIMINGS_ON_ONE_CORE", "Course"]
 
 #: Rounds are made short enough for 40 of them in the time given; a clear case takes 14 to 19.
 ROUNDS_WANTED = 40
 #: Timings in a block, if there is room for them. Three, of which the median counts, do as well as five, on a quiet
 #: machine and on a busy one; with a warm call before them they take two thirds of the time.
 TIMINGS = 3
+#: On one core the fastest call of a block counts.
+TIMINGS_ON_ONE_CORE = 5
 # A block as short as this costs next to nothing, and gets five.
 _SHORT_BLOCK_SECONDS = 2.5e-3
 _TIMINGS_WHEN_SHORT = 5

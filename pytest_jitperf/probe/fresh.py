@@ -12,6 +12,7 @@ import math
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,8 @@ from pytest_jitperf.measurement import Ratio
 
 from .block import Side, collector_off
 from .clock import CLOCKS, Clocks
-from .course import Course
+from .course import TIMINGS, TIMINGS_ON_ONE_CORE, Course
+from .onecore import Pin
 from .paired import ratio_of
 from .rounds import Rounds, Rule, few_rounds
 
@@ -61,6 +63,7 @@ def race_afresh(
     progress: Callable[[str], None] = lambda text: None,
     clocks: Clocks = CLOCKS,
     error: float = ERROR,
+    pin: Pin | None = None,
 ) -> Ratio:
     """Races pair after pair of fresh executables, until the ratio new / old of the programs is clear of the limit.
 
@@ -75,6 +78,7 @@ def race_afresh(
         progress: Told how things stand.
         clocks: Tells the time.
         error: Probability, both directions together, that the interval leaves out the true ratio.
+        pin: Pins the process to one core while a pair is raced, where that is what made their race possible.
 
     Returns:
         The mean ratio with its interval; ``rounds`` and ``executables`` count the pairs, those known included.
@@ -97,7 +101,8 @@ def race_afresh(
         progress(f"racing fresh executables, pair {pairs + 1}")
         new, old = pair()
         start = clocks.wall()
-        ratios.append(_glimpse(new, old, max_seconds / _PAIRS_WANTED, block, rng, clocks))
+        with pin(rng) if pin else nullcontext(False) as pinned:
+            ratios.append(_glimpse(new, old, max_seconds / _PAIRS_WANTED, block, rng, clocks, one_core=pinned))
         raced += (clocks.wall() - start) * 1e-9
         del new, old  # before the next ones are compiled
 
@@ -109,13 +114,25 @@ def _interval(ratios: Sequence[float], error: float) -> tuple[float, float, floa
 
 
 def _glimpse(
-    new: Side, old: Side, max_seconds: float, block: Callable[[Any], None], rng: random.Random, clocks: Clocks
+    new: Side,
+    old: Side,
+    max_seconds: float,
+    block: Callable[[Any], None],
+    rng: random.Random,
+    clocks: Clocks,
+    *,
+    one_core: bool,
 ) -> float:
-    """Logarithm of the median ratio of as many rounds as fit in a short time, and of three at least."""
+    """Logarithm of the median ratio of as many rounds as fit in a short time, and of three at least.
+
+    On one core the fastest call of a block counts, as in a race there.
+    """
     with collector_off():
         course = Course(
             new=new, old=old, limit=0.0, max_seconds=max_seconds, block=block, rng=rng, clocks=clocks, error=ERROR
         )
-        rounds, paces = Rounds(), course.paces(course.costs())
-        course.go_on(rounds, paces, Rule(interval=few_rounds(ERROR), first_look=_NEVER), max_seconds, last=False)
+        rounds, paces = Rounds(), course.paces(course.costs(), TIMINGS_ON_ONE_CORE if one_core else TIMINGS)
+        statistic = min if one_core else statistics.median
+        rule = Rule(interval=few_rounds(ERROR), first_look=_NEVER, statistic=statistic)
+        course.go_on(rounds, paces, rule, max_seconds, last=False)
     return statistics.median(above - below for above, below in zip(rounds.wall.new, rounds.wall.old, strict=True))

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from .clock import CLOCKS, Clocks, elapsed_seconds, thread_time_ns
 
-__all__ = ["Look", "Span", "Threads", "between", "bounded", "look", "thread_times", "watched"]
+__all__ = ["Look", "Span", "Threads", "between", "bounded", "look", "thread_times", "waited_seconds", "watched"]
 
 _TASKS = Path("/proc/self/task")
 
@@ -121,7 +121,12 @@ def between(before: Look, after: Look) -> Span:
     computed = {thread: (now - then) * 1e-9 for thread, ((then, _), (now, _)) in pairs.items()}
     # The thread that looks has a clock of its own, which is up to date.
     computed[threading.get_native_id()] = (after.own - before.own) * 1e-9
-    return bounded(wall, list(computed.values()), sum(now - then for (_, then), (_, now) in pairs.values()) * 1e-9)
+    return bounded(wall, list(computed.values()), waited_seconds(before.threads, after.threads))
+
+
+def waited_seconds(before: Threads, after: Threads) -> float:
+    """What the threads together have waited for a core, from one look to the next; 0 where nobody counts."""
+    return sum(waited - before.get(thread, (0, 0))[1] for thread, (_, waited) in after.items()) * 1e-9
 
 
 def watched(

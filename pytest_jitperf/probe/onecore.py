@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import random
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 _UNTOUCHED = os.environ.get("KMP_DUPLICATE_LIB_OK")
@@ -20,7 +20,10 @@ from threadpoolctl import threadpool_limits  # noqa: E402  # it sets this variab
 if _UNTOUCHED is None:
     os.environ.pop("KMP_DUPLICATE_LIB_OK", None)
 
-__all__ = ["one_core"]
+__all__ = ["Pin", "one_core"]
+
+Pin = Callable[[random.Random], AbstractContextManager[bool]]
+"""Pins the process to one core, which a random number draws, and gives whether that was possible."""
 
 _TASKS = Path("/proc/self/task")
 

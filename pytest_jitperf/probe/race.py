@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from pytest_jitperf.judge.stats import ERROR
@@ -20,24 +20,24 @@ from pytest_jitperf.measurement import Ratio
 
 from .block import Cost, Pace, Side, collector_off, cost_of, sample
 from .clock import CLOCKS, Clocks
-from .course import Course
-from .onecore import one_core
+from .course import TIMINGS_ON_ONE_CORE, Course
+from .idle import Threads, thread_times, waited_seconds
+from .onecore import Pin, one_core
 from .paired import paired_costs
-from .rounds import FEW_ROUNDS, Rounds, Rule, few_rounds, first_look_of, many_rounds
+from .rounds import FEW_ROUNDS, Rounds, RoundsInterval, Rule, few_rounds, first_look_of, many_rounds
 
 __all__ = ["Side", "paired_costs", "race", "sample"]
 
-Pin = Callable[[random.Random], AbstractContextManager[bool]]
-
 _ROUNDS_FOR_MEDIAN = 20
-# On one core the fastest call of a block counts.
-_TIMINGS_ON_ONE_CORE = 5
 # The part of the error that the first of two stages may use: as little less than all of it as leaves the verdict at the
 # 14th round.
 _FIRST_STAGE = 0.92
 # Threads that spin while they wait for each other can be a thousand times slower on a busy machine than on one core of
-# it. Slow calls go to one core if one of them shows that they are of this kind.
+# it. Slow calls go to one core if one of them shows that they are of this kind, and fast ones whose rounds take so much
+# longer than the first calls had promised.
 _MUCH_FASTER = 3.0
+# A machine is busy where threads wait for a core for such a part of the time; on a quiet one it is 1 % and less.
+_BUSY = 0.1
 
 # Blocks of slow calls get their warm call as long as twelve rounds fit with it, which is for calls of up to 0.1 s. What
 # a call has to do again because another program ran before it are page faults, a few milliseconds at the most.
@@ -56,6 +56,7 @@ def race(
     clocks: Clocks = CLOCKS,
     pin: Pin | None = one_core,
     error: float = ERROR,
+    threads: Callable[[], Threads] = thread_times,
 ) -> Ratio:
     """Races two sides until the ratio new / old is clear of the limit, or the time is up.
 
@@ -67,6 +68,10 @@ def race(
     unless that of the CPU clock is clear of the limit on the other side; where the wall clock's is not clear, the CPU
     clock's decides if the wall clock's estimate lies on the same side. An interval that lies wholly apart from the
     first stage's decides nothing: one core does not notice a program that has lost its parallelism.
+
+    Where threads that spin while they wait for each other make it hopeless on all cores of a busy machine, the race
+    goes to one core at once: when both sides' calls are several times as fast there, or when rounds take several times
+    as long as they were made for. What error no verdict has used goes with it.
 
     Of slow calls, fewer than 20 rounds fit in the time (40, with two stages). They are judged by a t interval
     (`few_rounds`), from the sixth round on, or, where fewer fit, when the time is up; also with both clocks, but for
@@ -86,6 +91,7 @@ def race(
         pin: Pins the process to one core. None for programs that run on an accelerator: there is no such stage then,
             and CPU time is not looked at.
         error: Probability, both directions together, that the interval leaves out the true ratio.
+        threads: Tells what the threads of the process have waited for a core.
 
     Returns:
         The ratio with its interval. Where ``decided`` is set, the interval is clear of the limit.
@@ -105,7 +111,7 @@ def race(
             error=error,
             progress=progress or (lambda text: None),
         )
-        return _Race(course=course, pin=pin).run()
+        return _Race(course=course, pin=pin, threads=threads).run()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +120,21 @@ class _Race:
 
     course: Course
     pin: Pin | None
+    threads: Callable[[], Threads]
 
     def run(self) -> Ratio:
         course, rounds, max_seconds = self.course, Rounds(), self.course.max_seconds
+        before, start = self.threads(), course.seconds()
         costs = course.costs()
+        waited = waited_seconds(before, self.threads())
         paces = course.paces(costs)
         stages = 2 if self.pin else 1
         error = course.error * _FIRST_STAGE if self.pin else course.error
         fast = _fitting(paces, max_seconds) >= stages * _ROUNDS_FOR_MEDIAN
+        if self.pin and waited > _BUSY * (course.seconds() - start):
+            with self.pin(course.rng) as pinned:
+                if pinned and self.spins(costs):
+                    return self.one_core(course.error)
         if fast:
             rule = Rule(interval=many_rounds(error))
         else:
@@ -135,27 +148,41 @@ class _Race:
             rule = Rule(interval=interval, first_look=first_look, cpu=self.pin is not None, balanced=True)
         if self.pin is None:
             return course.go_on(rounds, paces, rule, max_seconds)
-        first = course.go_on(rounds, paces, rule, max_seconds / 2, last=False)
+        needed = _first_verdict(rule.interval) if fast else rule.first_look
+        promised = course.seconds() + needed * (paces[0].seconds + paces[1].seconds) * _MUCH_FASTER
+        first = course.go_on(rounds, paces, rule, min(promised, max_seconds / 2), last=False)
+        spoken = first.rounds >= needed
+        if spoken and not first.decided:
+            first = course.go_on(rounds, paces, rule, max_seconds / 2, last=False)
         if first.decided or first.rounds < FEW_ROUNDS:
             return first
         with self.pin(course.rng) as pinned:
             if pinned and (fast or self.call_of_old() * _MUCH_FASTER < costs[1].call):
-                return replace(self.weighed(first, self.one_core()), seconds=course.seconds())
+                second = self.one_core(course.error * (1 - _FIRST_STAGE) if spoken else course.error)
+                return replace(self.weighed(first, second), seconds=course.seconds())
         return course.go_on(rounds, paces, rule, max_seconds)
 
-    def one_core(self) -> Ratio:
-        """The second stage, with all threads on one core already."""
-        course = self.course
+    def one_core(self, error: float) -> Ratio:
+        """The race with all threads on one core already.
+
+        Args:
+            error: What it may use, by both clocks together.
+        """
+        course, error = self.course, error / 2
         course.progress("race: undecided on all cores, now on one")
         until = max(course.max_seconds, course.seconds() + course.max_seconds / 2)
-        paces = course.paces(course.costs(), _TIMINGS_ON_ONE_CORE)
+        paces = course.paces(course.costs(), TIMINGS_ON_ONE_CORE)
         fitting = _fitting(paces, until - course.seconds())
-        error = course.error * (1 - _FIRST_STAGE) / 2
         many = fitting >= _ROUNDS_FOR_MEDIAN
         first_look = 0 if many else first_look_of(fitting)
         interval = many_rounds(error) if many else few_rounds(error, first_look)
         rule = Rule(interval=interval, first_look=first_look, statistic=min, cpu=True, one_core=True, balanced=not many)
         return replace(course.go_on(Rounds(), paces, rule, until), one_core=True)
+
+    def spins(self, costs: tuple[Cost, Cost]) -> bool:
+        """Whether the calls of both are several times as fast on one core, where they are now."""
+        here = self.course.costs()
+        return all(now.call * _MUCH_FASTER < before.call for now, before in zip(here, costs, strict=True))
 
     def weighed(self, first: Ratio, second: Ratio) -> Ratio:
         """Which stage speaks for the race."""
@@ -168,6 +195,11 @@ class _Race:
 
     def call_of_old(self) -> float:
         return cost_of(self.course.old, self.course.block, self.course.clocks).call
+
+
+def _first_verdict(interval: RoundsInterval) -> int:
+    """The round before which nothing can be said."""
+    return next(n for n in count(1) if math.isfinite(interval([0.0] * n, [0.0] * n)[2]))
 
 
 def _unwarmed(pace: Pace, cost: Cost) -> Pace:

@@ -95,6 +95,7 @@ def whole_races(kind: str, ratio: float, races: int, seed: int) -> tuple[Verdict
             rng=random.Random(f"{kind} {number}"),
             clocks=machine.clocks(),
             pin=machine.one_core,
+            threads=dict,
         )
         sides.append(side_of(found, RUN_LIMIT))
         taken.append(found.rounds)

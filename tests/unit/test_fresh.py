@@ -6,6 +6,7 @@ import gc
 import math
 import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,6 +79,36 @@ def test_six_pairs_that_agree_decide_and_those_known_count() -> None:
     assert (found.rounds, found.executables, compiler.pairs, found.decided) == (6, 6, 5, True)
     assert found.low < 1.0 < found.high < 1.01
     assert Compiler(1.0).race(1.0, 1.0, 1.0).rounds == 6
+
+
+def test_on_one_core_each_pair_is_pinned_while_it_is_raced_and_its_fastest_calls_count() -> None:
+    """All calls but one in five wait for twenty times as long; while a pair is compiled nothing is pinned."""
+    pinned: list[bool] = [False]
+    compiling: list[bool] = []
+
+    @contextmanager
+    def pin(rng: random.Random) -> Iterator[bool]:
+        pinned.append(True)
+        yield True
+        pinned.append(False)
+
+    @dataclass
+    class Busy(Compiler):
+        def pair(self) -> tuple[Side, Side]:
+            compiling.append(pinned[-1])
+            return super().pair()
+
+        def executable(self, name: str, seconds: float) -> Side:
+            def call(given: Any) -> None:
+                self.calls.append(name)
+                waits = len(self.calls) % 5 != 0
+                self.now += round(seconds * 1e9 * (20 if waits else 1)) if pinned[-1] else 10**9
+
+            return Side(call=call)
+
+    found = Busy(1.05).race(1.05, pin=pin)
+    assert (found.decided, found.estimate, found.rounds) == (True, about(1.05), 6)
+    assert (compiling, pinned) == ([False] * 5, [False, *[True, False] * 5])
 
 
 def test_pairs_that_agree_are_taken_to_vary_by_a_third_of_a_percent() -> None:

@@ -75,7 +75,7 @@ class Machine:
         return lambda: seconds * math.exp(self.rng.gauss(0, sd))
 
     def race(self, new: Side, old: Side, **options: Any) -> Ratio:
-        given: dict[str, Any] = {"limit": LIMIT, "max_seconds": 5.0, "pin": never_pins} | options
+        given: dict[str, Any] = {"limit": LIMIT, "max_seconds": 5.0, "pin": never_pins, "threads": dict} | options
         return race(new, old, block=no_wait, rng=random.Random(1), clocks=self.clocks, **given)
 
 
@@ -413,6 +413,54 @@ def test_calls_that_are_slow_only_because_their_threads_wait_for_each_other_go_t
     found = machine.race(machine.side("new", spins(ratio * 1e-3)), machine.side("old", spins(1e-3)), pin=cores.pin)
     assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 19, about(ratio))
     assert cores.times == 1
+
+
+def test_rounds_that_take_much_longer_than_they_were_made_for_go_to_one_core_at_once(machine: Machine) -> None:
+    """The first calls are lucky; the error that nobody has used goes along."""
+    cores = Cores()
+
+    def spins(seconds: float) -> Callable[[], float]:
+        return lambda: seconds if cores.pinned or len(machine.log) <= 4 else seconds * machine.rng.choice([10, 100])
+
+    found = machine.race(machine.side("new", spins(1.2e-3)), machine.side("old", spins(1e-3)), pin=cores.pin)
+    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 15, about(1.2))
+    assert found.seconds < 2
+
+
+@dataclass
+class Waiting:
+    """Threads that wait for a core for half of the time."""
+
+    machine: Machine
+
+    def __call__(self) -> dict[int, tuple[int, int]]:
+        return {1: (self.machine.cpu, self.machine.wall // 2)}
+
+
+def test_on_a_busy_machine_threads_that_spin_are_raced_on_one_core_alone(machine: Machine) -> None:
+    cores = Cores()
+
+    def spins(seconds: float) -> Callable[[], float]:
+        return lambda: seconds if cores.pinned else seconds * machine.rng.choice([10, 100])
+
+    found = machine.race(
+        machine.side("new", spins(1.2e-3)), machine.side("old", spins(1e-3)), pin=cores.pin, threads=Waiting(machine)
+    )
+    assert (found.decided, found.one_core, found.rounds, found.estimate) == (True, True, 15, about(1.2))
+    assert (found.seconds < 1, cores.times, cores.pinned) == (True, 1, False)
+
+
+def test_on_a_busy_machine_a_program_that_lost_its_threads_is_raced_on_all_cores_first(machine: Machine) -> None:
+    """On one core it is as fast as the other one, whose threads spin while they wait for each other."""
+    cores = Cores()
+    found = machine.race(
+        machine.side("new", 0.02),
+        machine.side("old", lambda: 0.02 if cores.pinned else 0.06 * math.exp(machine.rng.gauss(0, 0.1))),
+        pin=cores.pin,
+        threads=Waiting(machine),
+        limit=0.2,
+    )
+    assert (found.decided, found.one_core, found.estimate) == (True, False, about(0.33, rel=0.1))
 
 
 def test_calls_that_are_no_faster_on_one_core_stay_on_all(machine: Machine) -> None:
