@@ -9,14 +9,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_jitperf.custom import CustomMetric
     from pytest_jitperf.failures import JitperfWarning, NotFaster, OverBudget, Regressed, WrongResult
     from pytest_jitperf.strategies import Strategy
 
     __version__: str
 
-__all__ = ["JitperfWarning", "NotFaster", "OverBudget", "Regressed", "Strategy", "WrongResult", "__version__"]
+__all__ = [
+    "CustomMetric",
+    "JitperfWarning",
+    "NotFaster",
+    "OverBudget",
+    "Regressed",
+    "Strategy",
+    "WrongResult",
+    "__version__",
+]
 
 _HOMES = {
+    "CustomMetric": "pytest_jitperf.custom",
     "JitperfWarning": "pytest_jitperf.failures",
     "NotFaster": "pytest_jitperf.failures",
     "OverBudget": "pytest_jitperf.failures",

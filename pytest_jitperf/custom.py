@@ -70,7 +70,6 @@ class CustomMetric:
             none, such as that of a program under ``eager``.
         tolerance: How much more than in the baseline is still fine, ``"0 %"`` or ``"5 % and 2"``; a marker or an option
             goes before it. None where the metric only explains, until one of these gives it a tolerance or a budget.
-        meaning: One phrase for reports.
 
     Raises:
         SpecError: The name cannot be used, ``count`` is not callable, or the tolerance is none.
@@ -79,7 +78,6 @@ class CustomMetric:
     name: str
     count: Callable[[Inspected], float | None] = field(repr=False)
     tolerance: str | None = None
-    meaning: str = ""
 
     def __post_init__(self) -> None:
         at = f"CustomMetric({show(self.name)}, ...)"
@@ -100,8 +98,6 @@ class CustomMetric:
                 f"{at}: count={show(self.count)} cannot be called; give a function that takes what was measured and "
                 "returns a number or None"
             )
-        if not isinstance(self.meaning, str) or (self.meaning and not self.meaning.isprintable()):
-            raise SpecError(f"{at}: meaning={show(self.meaning)} is not a phrase of one line")
         if self.tolerance is not None:
             try:
                 parse_tolerance(self.tolerance, unit_of(self.name))
@@ -118,7 +114,7 @@ class CustomMetric:
             side="program",
             default=None if self.tolerance is None else parse_tolerance(self.tolerance, unit_of(self.name)),
             gated=self.tolerance is not None,
-            meaning=self.meaning,
+            meaning="a count of your own",
         )
 
 

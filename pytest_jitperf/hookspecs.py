@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pytest_jitperf.custom import CustomMetric
     from pytest_jitperf.judge.outcome import Verdict
     from pytest_jitperf.measurement import Measurement
     from pytest_jitperf.row import Row
@@ -34,6 +35,29 @@ def pytest_jitperf_strategies(config: pytest.Config) -> Sequence[Strategy] | Non
 
     Returns:
         The strategies; a name may be registered once.
+    """
+
+
+@pytest.hookspec
+def pytest_jitperf_metrics(config: pytest.Config) -> Sequence[CustomMetric] | None:
+    """Adds metrics: counts of the user's own, stored, gated and shown as the exact metrics of the plugin.
+
+    Called while tests are collected, so do not import JAX outside of ``count``.
+
+    Example:
+        .. code-block:: python
+
+            def all_reduces(seen):
+                return seen.compiled and seen.compiled.as_text().count(" all-reduce(")
+
+            def pytest_jitperf_metrics(config):
+                return [CustomMetric("all_reduces", all_reduces, tolerance="0 %")]
+
+    Args:
+        config: pytest's.
+
+    Returns:
+        The metrics; a name may be registered once.
     """
 
 
@@ -75,9 +99,9 @@ def pytest_jitperf_verdict(item: pytest.Item, measurement: Measurement, verdict:
 
 @pytest.hookspec
 def pytest_jitperf_report(config: pytest.Config, rows: Sequence[Row]) -> Sequence[str] | None:
-    """Adds lines below the table of a run.
+    """Adds lines to the reports of a run: the table on the terminal, the summary, the HTML report and the JSON.
 
-    Called where the results are gathered: in the controller of xdist, or the only process.
+    Called once, where the results are gathered: in the controller of xdist, or the only process.
 
     Args:
         config: pytest's.

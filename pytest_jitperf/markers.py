@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import pytest
 
 from pytest_jitperf.layers import Layer
+from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.spec import parse_marker
 
 __all__ = ["MARKER", "baseline_key", "has_own_marker", "layers_of", "marker_line"]
@@ -21,18 +22,22 @@ Node: TypeAlias = Any
 Scope: TypeAlias = Literal["own", "inherited", "param"]
 
 
-def layers_of(node: pytest.Item | pytest.Collector) -> tuple[Layer, ...]:
+def layers_of(node: pytest.Item | pytest.Collector, metrics: Mapping[str, Metric] = METRICS) -> tuple[Layer, ...]:
     """The markers that hold for a test, from the outermost to the innermost.
 
     Module before class, base class before subclass, class before function, and on the function the marker that stands
     further up before the one below it; last those of ``pytest.param``.
+
+    Args:
+        node: The test.
+        metrics: Every metric by name, those of the user's own too.
     """
     found: list[Layer] = []
     for each, mark, scope in _marks(node):
         where = {"param": "pytest.param"}.get(
             scope, f"{type(each).__name__.lower()} {getattr(each, 'originalname', None) or each.name}"
         )
-        found.append(parse_marker(mark.args, mark.kwargs, where=where, scope=scope))
+        found.append(parse_marker(mark.args, mark.kwargs, where=where, scope=scope, metrics=metrics))
     return tuple(found)
 
 

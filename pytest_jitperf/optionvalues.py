@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_jitperf.devices import check_devices
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.strategies import BUILTIN, is_name
 from pytest_jitperf.units import QuantityError, Tolerance, parse_tolerance
 from pytest_jitperf.wording import choose, listed, show
@@ -46,11 +46,15 @@ def read_devices(texts: list[str]) -> tuple[str, ...]:
     return names
 
 
-def read_tolerances(texts: list[str]) -> Mapping[str, Tolerance]:
+def read_tolerances(texts: list[str], metrics: Mapping[str, Metric] = METRICS) -> Mapping[str, Tolerance]:
     """Tolerances by metric.
 
     Later texts override earlier ones, as options on a command line do; within one text each metric stands
     once.
+
+    Args:
+        texts: As given.
+        metrics: Every metric by name, those of the user's own too.
     """
     found: dict[str, Tolerance] = {}
     for text in texts:
@@ -59,12 +63,12 @@ def read_tolerances(texts: list[str]) -> Mapping[str, Tolerance]:
             metric, sign, tolerance = (each.strip() for each in part.partition("="))
             if not sign:
                 raise WrongValueError(f"has {show(part.strip())} without a metric; write run=10%,compile=25%")
-            if metric not in METRICS:
-                raise WrongValueError(f"names unknown metric {show(metric)}; {choose(metric, METRICS)}")
+            if metric not in metrics:
+                raise WrongValueError(f"names unknown metric {show(metric)}; {choose(metric, metrics)}")
             if metric in here:
                 raise WrongValueError(f"names {metric} twice")
             try:
-                here[metric] = parse_tolerance(tolerance, METRICS[metric].unit)
+                here[metric] = parse_tolerance(tolerance, metrics[metric].unit)
             except QuantityError as error:
                 raise WrongValueError(f"is wrong: {error.named(metric)}") from error
         found |= here

@@ -52,6 +52,7 @@ def results(run: Run) -> Results:
         update=run.settings.mode == "update",
         rootdir=run.rootdir,
         invocation_dir=run.invocation_dir,
+        lines=run.lines,
     )
 
 
@@ -141,7 +142,12 @@ def _summary(run: Run) -> str:
     from pytest_jitperf.report.markdown import summary
 
     found = results(run)
-    return summary(found.rows, {each.nodeid: each.status for each in found.unmeasured}, update=found.mode == "update")
+    return summary(
+        found.rows,
+        {each.nodeid: each.status for each in found.unmeasured},
+        update=found.mode == "update",
+        lines=found.lines,
+    )
 
 
 def _code_quality(run: Run) -> str:

@@ -78,7 +78,8 @@ def _append_summary(run: Run, path: Path) -> str:
     unmeasured = {each.nodeid: each.status for each in found.unmeasured}
     try:
         before = path.stat().st_size if path.exists() else 0
-        text = summary(found.rows, unmeasured, update=found.mode == "update", most_bytes=_MOST_BYTES - before - 1)
+        room, update = _MOST_BYTES - before - 1, found.mode == "update"
+        text = summary(found.rows, unmeasured, update=update, most_bytes=room, lines=found.lines)
         if not text:
             return "WARNING the summary of the step was not written: the file is full"
         with path.open("a", encoding="utf-8", newline="\n") as file:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pytest_jitperf.inner import InnerTarget
 from pytest_jitperf.layers import Spec
-from pytest_jitperf.metrics import METRICS, Metric, default_tolerance
+from pytest_jitperf.metrics import METRICS, Metric, default_tolerance, unit_of
 from pytest_jitperf.options import Settings
 from pytest_jitperf.strategies import Strategy, is_builtin, name_of, traits
 from pytest_jitperf.units import Tolerance, format_quantity
@@ -39,7 +39,7 @@ class Limit:
 
     def describe(self, metric: str) -> str:
         """For messages: ``budget run=5 ms (marker)``."""
-        return f"budget {metric}={format_quantity(self.value, METRICS[metric].unit)} ({self.rule})"
+        return f"budget {metric}={format_quantity(self.value, unit_of(metric))} ({self.rule})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class AllowedChange:
 
     def describe(self, metric: str) -> str:
         """For messages: ``tolerance run=5 % (marker)``."""
-        return f"tolerance {metric}={self.tolerance.describe(METRICS[metric].unit)} ({self.rule})"
+        return f"tolerance {metric}={self.tolerance.describe(unit_of(metric))} ({self.rule})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +94,7 @@ class Plan:
         strict: Whether what could not be gated fails.
         stored_times: Whether stored times may serve where nothing can be raced.
         missing: What is done where there is no baseline: ``"ok"``, ``"warn"`` or ``"fail"``.
+        metrics: Every metric by name, those of the user's own too.
     """
 
     strategy: str | Strategy
@@ -121,6 +122,7 @@ class Plan:
     strict: bool
     stored_times: bool
     missing: Literal["ok", "warn", "fail"]
+    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
 
     @property
     def strategy_name(self) -> str:
@@ -140,6 +142,7 @@ def make_plan(
     platform: str,
     *,
     one_program: bool | None = None,
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> Plan:
     """Decides everything for one item.
 
@@ -151,6 +154,7 @@ def make_plan(
         platform: Platform of the device that was found, as JAX names it; defaults differ on a GPU.
         one_program: Whether a call starts one compiled program. It is known beforehand of built-in strategies (None);
             of a user's own, False is assumed until it is built.
+        metrics: Every metric by name, those of the user's own too.
 
     Raises:
         LookupError: The test has no such strategy.
@@ -161,7 +165,7 @@ def make_plan(
     marked = spec.tolerance.of(strategy_name)
     allowed = {
         metric.name: change
-        for metric in METRICS.values()
+        for metric in metrics.values()
         if (change := _allowed(metric, marked.get(metric.name), settings, strategy_name, compiled, platform))
     }
     limits = spec.budgets.of(strategy_name)
@@ -175,7 +179,7 @@ def make_plan(
         jit=spec.jit,
         limits={
             metric: Limit(value=limits[metric], rule=MARKER, named=metric in by_name)
-            for metric in METRICS
+            for metric in metrics
             if metric in limits
         },
         allowed=allowed,
@@ -195,6 +199,7 @@ def make_plan(
         strict=settings.strict,
         stored_times=settings.stored_times,
         missing=settings.missing,
+        metrics=metrics,
     )
 
 
@@ -202,7 +207,7 @@ def _allowed(
     metric: Metric, marked: Tolerance | None, settings: Settings, strategy: str, compiled: bool, platform: str
 ) -> AllowedChange | None:
     """The allowed change of one metric, or None where nothing and nobody gives it a tolerance."""
-    default = default_tolerance(metric.name, compiled, platform)
+    default = default_tolerance(metric.name, compiled, platform) if metric.name in METRICS else metric.default
     option = settings.tolerances.get(metric.name)
     if marked is not None:
         tolerance, rule = marked, MARKER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.quantity import is_number
 from pytest_jitperf.strategies import Strategy
 from pytest_jitperf.units import QuantityError, Tolerance, Unit, parse_duration, parse_quantity, parse_tolerance
@@ -18,12 +18,14 @@ class Reader:
     """Reads values of the keyword at hand; a mistake is noted, and the value is None or empty then.
 
     Attributes:
+        metrics: Every metric by name, those of the user's own too.
         keyword: The keyword at hand.
         errors: One sentence for each mistake; each begins with its keyword.
         broken: Keywords with a mistake.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, metrics: Mapping[str, Metric] = METRICS) -> None:
+        self.metrics = metrics
         self.keyword = ""
         self.errors: list[str] = []
         self.broken: set[str] = set()
@@ -68,9 +70,9 @@ class Reader:
 
     def metric(self, name: str, metric: str) -> bool:
         """Whether there is such a metric."""
-        if metric not in METRICS:
-            self.wrong(f"{name}: unknown metric {show(metric)}; {choose(metric, METRICS)}")
-        return metric in METRICS
+        if metric not in self.metrics:
+            self.wrong(f"{name}: unknown metric {show(metric)}; {choose(metric, self.metrics)}")
+        return metric in self.metrics
 
     def limit(self, name: str, metric: str, value: object) -> float | None:
         """An absolute limit for a metric."""
@@ -78,15 +80,15 @@ class Reader:
             meant = f'to compare with the baseline write tolerance={{"{metric}": "5 %"}}'
             self.wrong(f"{name}={show(value)} is a percentage, and a budget is absolute; {meant}")
             return None
-        limit = self._quantity(name, lambda: parse_quantity(value, METRICS[metric].unit))
-        if limit == 0 and METRICS[metric].kind == "timed":
+        limit = self._quantity(name, lambda: parse_quantity(value, self.metrics[metric].unit))
+        if limit == 0 and self.metrics[metric].kind == "timed":
             self.wrong(f'{name}={show(value)} can never be met; write a time above 0, such as "5 ms"')
         return limit
 
     def tolerance(self, name: str, metric: str, value: object) -> Tolerance | None:
         """A tolerance for a metric."""
         try:
-            return parse_tolerance(value, METRICS[metric].unit)
+            return parse_tolerance(value, self.metrics[metric].unit)
         except QuantityError as error:
             self.wrong(error.named(name))
             return None

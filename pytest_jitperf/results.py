@@ -46,12 +46,14 @@ class Results:
         mode: ``"gate"`` compared with the baselines, ``"update"`` wrote them.
         rows: Everything measured, in the order of ``in_order``.
         unmeasured: Marked items that measured nothing, by node id.
+        lines: What hooks add to the reports.
     """
 
     plugin: str
     mode: Literal["gate", "update"]
     rows: tuple[Row, ...] = ()
     unmeasured: tuple[Unmeasured, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 def results_of(
@@ -61,6 +63,7 @@ def results_of(
     update: bool,
     rootdir: Path,
     invocation_dir: Path,
+    lines: Iterable[str] = (),
 ) -> Results:
     """Makes the results of a run.
 
@@ -70,6 +73,7 @@ def results_of(
         update: Whether the run wrote baselines.
         rootdir: pytest's root directory, absolute.
         invocation_dir: Where pytest was started, to which ``Row.file`` is relative.
+        lines: What hooks add to the reports.
     """
     here = _Here(rootdir, invocation_dir, _home())
     return Results(
@@ -82,6 +86,7 @@ def results_of(
                 key=lambda each: each.nodeid,
             )
         ),
+        lines=tuple(map(here.text, lines)),
     )
 
 
@@ -153,12 +158,13 @@ class _Here:
 
     def _texts(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._text(value)
+            return self.text(value)
         if isinstance(value, dict):
             return {key: self._texts(each) for key, each in value.items()}
         return [self._texts(each) for each in value] if isinstance(value, (list, tuple)) else value
 
-    def _text(self, text: str) -> str:
+    def text(self, text: str) -> str:
+        """A text without it."""
         for pattern, within, itself in self._patterns:
             text = pattern.sub(partial(_sign, within, itself), text)
         return text

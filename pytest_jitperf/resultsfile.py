@@ -57,6 +57,7 @@ class Document:
         mode: ``"gate"`` where the run compared with the baselines, ``"update"`` where it wrote them.
         measurements: Everything measured.
         unmeasured: Marked items that measured nothing.
+        lines: What hooks added to the reports.
         programs: Stored programs in base64, by the name under which entries have them.
     """
 
@@ -67,6 +68,7 @@ class Document:
     measurements: tuple[Row, ...]
     unmeasured: tuple[Unmeasured, ...]
     programs: Mapping[str, str]
+    lines: tuple[str, ...] = ()
 
 
 def dump(results: Results) -> bytes:
@@ -81,6 +83,7 @@ def dump(results: Results) -> bytes:
         f' "mode": {_line(results.mode)},',
         f' "measurements": [{_block(map(_line, measurements))}],',
         f' "unmeasured": [{_block(map(_line, unmeasured))}],',
+        f' "lines": [{_block(map(_line, results.lines))}],',
         f' "programs": {{{_block(f"{_line(name)}: {_line(programs[name])}" for name in sorted(programs))}}}}}',
     ]
     # Half of a surrogate pair, as a test id may hold, has no UTF-8 form; its escape is the one that JSON has for it.
@@ -127,7 +130,9 @@ def parse(content: bytes, name: str) -> Results:
         where = f"{name}: measurements[{place}]"
         _check_words(row, where)
         rows.append(_with_programs(row, found.programs, where))
-    return Results(plugin=found.plugin, mode=found.mode, rows=tuple(rows), unmeasured=found.unmeasured)
+    return Results(
+        plugin=found.plugin, mode=found.mode, rows=tuple(rows), unmeasured=found.unmeasured, lines=found.lines
+    )
 
 
 def _check(value: Any, name: str) -> None:

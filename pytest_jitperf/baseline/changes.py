@@ -14,7 +14,7 @@ from pytest_jitperf.baseline.helpers import match_helpers
 from pytest_jitperf.baseline.merge import same_count
 from pytest_jitperf.baseline.model import Entry, StoredProgram
 from pytest_jitperf.measurement import Environment, Sample
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, unit_of
 from pytest_jitperf.units import Tolerance, Unit, format_change, format_quantity
 
 __all__ = ["Difference", "changes", "differences"]
@@ -190,8 +190,7 @@ def _numbers(
         a, b = old.get(name), new.get(name)
         if a != b:
             moved = a is None or b is None or not same_count(name, a, b)
-            unit = METRICS[name].unit if name in METRICS else Unit.COUNT
-            yield _number(name, unit, a, b, moved, where, before, after)
+            yield _number(name, unit_of(name), a, b, moved, where, before, after)
 
 
 def _number(

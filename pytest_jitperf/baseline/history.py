@@ -13,6 +13,7 @@ from pytest_jitperf.baseline.changes import differences
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.baseline.store import Baseline, Key, Unusable
 from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import unit_of as unit_by_name
 from pytest_jitperf.units import Unit
 
 __all__ = ["SAME", "Point", "Series", "circumstances", "metrics_of", "series", "unit_of", "unusable"]
@@ -105,9 +106,7 @@ def circumstances(old: Point, new: Point) -> tuple[str, ...]:
 
 def unit_of(metric: str, *, timed: bool) -> Unit:
     """The unit of a number in entries."""
-    if metric in METRICS:
-        return METRICS[metric].unit
-    return Unit.SECONDS if timed else Unit.COUNT
+    return Unit.SECONDS if timed else unit_by_name(metric)
 
 
 def _series(key: Key, entries: Sequence[Entry | Unusable | None], metric: str) -> Series | None:

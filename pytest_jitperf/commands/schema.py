@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pytest_jitperf.commands.output import print_json
+from pytest_jitperf.errors import OptionError
 from pytest_jitperf.schemas import baseline_schema, results_schema
+from pytest_jitperf.wording import choose, show
 
 __all__ = ["HELP", "add_arguments", "run"]
 
@@ -19,12 +21,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "kind",
         nargs="?",
         default="results",
-        choices=tuple(_SCHEMAS),
+        metavar="{results,baseline}",
         help="of which files: those of --jitperf-json, or those that an update writes (default: results)",
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    """Runs the command."""
+    """Runs the command.
+
+    Raises:
+        OptionError: There are no such files.
+    """
+    if given.kind not in _SCHEMAS:
+        raise OptionError(f"there is no schema of {show(given.kind)}; {choose(given.kind, _SCHEMAS)}")
     print_json(_SCHEMAS[given.kind]())
     return 0

@@ -159,7 +159,9 @@ def then_and_now(measured: Measurement, entry: Entry, comparison: Comparison) ->
 
 
 def _exact(subject: Subject, moved: Sequence[Finding]) -> list[Finding]:
-    return [each for each in moved if each.metric in subject.stored and each.metric in subject.now.exact]
+    # Of the user's own nobody can say what the old program has.
+    known = subject.stored.keys() & subject.now.exact.keys() & METRICS.keys()
+    return [each for each in moved if each.metric in known]
 
 
 def _code_or_lowering(subject: Subject) -> str:

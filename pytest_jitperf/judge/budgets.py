@@ -7,7 +7,7 @@ from pytest_jitperf.judge.evidence import Evidence
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.ratios import resolution
 from pytest_jitperf.measurement import Measurement, Settled
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import unit_of
 from pytest_jitperf.plan import Limit, Plan
 from pytest_jitperf.units import Unit, format_change, format_quantity
 
@@ -56,7 +56,7 @@ def over_budget(plan: Plan, measured: Measurement, evidence: Evidence) -> list[F
                 findings.append(_unchecked(name, limit, "it was not timed again"))
             elif name in undecided and settled is not None and settled.high >= limit.value:
                 findings.append(_time(name, limit, settled))
-        elif value is None and not limit.named and METRICS[name].side == "program" and measured.program is None:
+        elif value is None and not limit.named and plan.metrics[name].side == "program" and measured.program is None:
             # Set for all strategies of the test: it holds for those that have one program to speak of.
             continue
         elif value is None:
@@ -64,7 +64,7 @@ def over_budget(plan: Plan, measured: Measurement, evidence: Evidence) -> list[F
             findings.append(_unchecked(name, limit, reason))
         elif value > limit.value:
             again = "".join(f"\n    {each}" for each in evidence.compiled_again.get(name, ()))
-            said = _beside(value, limit.value, METRICS[name].unit)
+            said = _beside(value, limit.value, unit_of(name))
             findings.append(_over(name, limit, value, f"{said}{_captured(name, measured)}{again}"))
     return findings
 
@@ -106,7 +106,7 @@ def _over(name: str, limit: Limit, value: float, said: str) -> Finding:
         new=value,
         limit=limit.value,
         rule=limit.describe(name),
-        short=f"{name} {_beside(value, limit.value, METRICS[name].unit)}",
+        short=f"{name} {_beside(value, limit.value, unit_of(name))}",
     )
 
 

@@ -8,10 +8,11 @@ from itertools import groupby
 
 from pytest_jitperf.judge.envelope import total
 from pytest_jitperf.judge.outcome import Outcome
+from pytest_jitperf.metrics import unit_of
 from pytest_jitperf.report.account import Account, account_of
 from pytest_jitperf.report.drawing import Figure
 from pytest_jitperf.report.figures import Pasts, figures_of_sweep, figures_of_test
-from pytest_jitperf.report.grouping import Group, groups
+from pytest_jitperf.report.grouping import Group, custom_metrics, groups
 from pytest_jitperf.report.guide import Advice, advise, number_of_calls
 from pytest_jitperf.report.guidebook import Page, page
 from pytest_jitperf.report.numbers import Table, judged_table, numbers_table
@@ -150,6 +151,8 @@ def _card(
     memory = any("peak_bytes" in row.metrics for row in rows)
     headers = ["compile", "run", "launches"]
     headers += ["peak memory"] if memory else []
+    custom = custom_metrics(rows)
+    headers += custom
     headers += [number_of_calls(calls)] if calls is not None else []
     totals = {id(row): total(each.line(row.strategy), each.calls) for each in advice for row in each.rows}
     group_of = {id(row): group for group in groups for row in group.rows}
@@ -161,6 +164,7 @@ def _card(
             format_quantity(row.launches, Unit.COUNT),
         ]
         cells += [format_quantity(row.metrics.get("peak_bytes"), Unit.BYTES)] if memory else []
+        cells += [format_quantity(row.metrics.get(name), unit_of(name)) for name in custom]
         cells += [format_quantity(totals.get(id(row)), Unit.SECONDS)] if calls is not None else []
         lines.append(
             Line(

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from pytest_jitperf.metrics import is_custom
 from pytest_jitperf.row import Row
 from pytest_jitperf.strategies import BUILTIN, is_builtin, kind_of, one_helper
 
-__all__ = ["Group", "groups", "one_line", "place"]
+__all__ = ["Group", "custom_metrics", "groups", "one_line", "place"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,11 @@ def groups(rows: Iterable[Row]) -> list[Group]:
     many_kinds = len({row.device_kind for row in ordered if row.device_kind}) > 1
     many_hosts = len({_host(row) for row in ordered if _host(row)}) > 1
     return [_group(tuple(found), many_kinds, many_hosts) for _, found in groupby(ordered, key=_key)]
+
+
+def custom_metrics(rows: Iterable[Row]) -> list[str]:
+    """Metrics of the user's own that the rows have, by name."""
+    return sorted({name for row in rows for name in row.metrics if is_custom(name)})
 
 
 def place(row: Row) -> tuple[int, str, str]:

@@ -6,6 +6,7 @@ It works without scripts, is read on paper and on a phone, and its plots (``draw
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def html(results: Results, pasts: Pasts | None = None) -> str:
     return environment.get_template(_TEMPLATE).render(
         run=overview(results),
         sections=sections(_anchored(cards(results.rows, pasts))),
+        lines=results.lines,
         metrics=list(METRICS.values()),
         width=WIDTH,
         most=MOST_WITH_PLOTS,
@@ -75,13 +77,15 @@ def _prose(text: str) -> Markup:
 def _anchored(found: Iterable[Card]) -> list[tuple[str, Card]]:
     """Each card with a name for links that is the same in the next report of the same tests."""
     taken: set[str] = set()
+    last: dict[str, int] = defaultdict(lambda: 1)
     anchored = []
     for card in found:
         plain = re.sub(r"[^a-z0-9]+", "-", f"{card.file} {card.name}".lower()).strip("-")
-        anchor, n = plain, 1
+        anchor = plain
         while anchor in taken:
-            n += 1
-            anchor = f"{plain}-{n}"
+            # Thousands of tests may differ in letters alone that no link has.
+            last[plain] += 1
+            anchor = f"{plain}-{last[plain]}"
         taken.add(anchor)
         anchored.append((f"t-{anchor}", card))
     return anchored

@@ -13,10 +13,11 @@ from tabulate import tabulate
 
 from pytest_jitperf.judge.outcome import Outcome, weight
 from pytest_jitperf.judge.ratios import span
+from pytest_jitperf.metrics import unit_of
 from pytest_jitperf.report.account import account_of
 from pytest_jitperf.report.counting import count_sentences
-from pytest_jitperf.report.grouping import Group, groups
-from pytest_jitperf.report.markup import code, fenced, prose
+from pytest_jitperf.report.grouping import Group, custom_metrics, groups
+from pytest_jitperf.report.markup import code, fenced, fenced_lines, prose
 from pytest_jitperf.report.standing import Standing, failing, standing
 from pytest_jitperf.report.sweep import rows_by_strategy
 from pytest_jitperf.report.terminal import heading
@@ -28,6 +29,8 @@ __all__ = ["summary"]
 
 _HEADERS = ("strategy", "compile", "run", "launches", "run against the baseline", "outcome", "")
 _ALIGNMENT = ("left", "right", "right", "right", "right", "left", "left")
+# Behind the launches.
+_BEFORE_CUSTOM = 4
 # What may be missing from a whole table.
 _OPTIONAL = (4, 6)
 # What closes a summary that had to be cut.
@@ -52,7 +55,12 @@ class _Part:
 
 
 def summary(
-    rows: Sequence[Row], unmeasured: Mapping[str, Status], *, update: bool = False, most_bytes: int | None = None
+    rows: Sequence[Row],
+    unmeasured: Mapping[str, Status],
+    *,
+    update: bool = False,
+    most_bytes: int | None = None,
+    lines: Sequence[str] = (),
 ) -> str:
     """The summary of a run.
 
@@ -62,6 +70,7 @@ def summary(
         update: Whether the run recorded instead of gating.
         most_bytes: How long it may be, in UTF-8; None where it may be of any length. What does not fit is left out,
             the least important first, and the summary says so.
+        lines: What hooks add.
 
     Returns:
         Markdown; empty where not even its head fits.
@@ -83,6 +92,7 @@ def summary(
             blocks=[_block(*each) for each in by_standing[Standing.UNSETTLED]],
             kind="unsettled",
         ),
+        _Part(blocks=[fenced_lines(lines)] if lines else [], kind="block of what hooks add"),
         _Part(
             opening=f"<details>\n<summary>{of_fine}</summary>",
             blocks=[_block(*each) for each in fine],
@@ -135,7 +145,8 @@ def _block(title: str, found: Sequence[Group]) -> str:
         for row in rows
         if standing(row) is standing_of
     ]
-    table = _table([_cells(row, group_of[id(row)]) for row in rows])
+    custom = custom_metrics(rows)
+    table = _table([_cells(row, group_of[id(row)], custom) for row in rows], custom)
     return "\n\n".join([f"#### {code(title)}", *accounts, table])
 
 
@@ -151,7 +162,7 @@ def _account(row: Row, name: str) -> str:
     return "\n\n".join(said)
 
 
-def _cells(row: Row, group: Group) -> tuple[str, ...]:
+def _cells(row: Row, group: Group, custom: Sequence[str]) -> tuple[str, ...]:
     raced = _raced(row)
     # What stands in a column of its own is not said twice.
     notes = [part for note in group.notes_on(row) for part in note.split("; ") if part != raced]
@@ -163,6 +174,7 @@ def _cells(row: Row, group: Group) -> tuple[str, ...]:
         raced.removeprefix("run "),
         row.outcome,
         "; ".join(notes),
+        *(format_quantity(row.metrics.get(name), unit_of(name)) for name in custom),
     )
 
 
@@ -176,13 +188,17 @@ def _raced(row: Row) -> str:
     return span(raced.ratio) if raced.outcome is Outcome.INCONCLUSIVE and raced.ratio is not None else raced.short
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    shown = [n for n in range(len(_HEADERS)) if n not in _OPTIONAL or any(row[n] for row in rows)]
+def _table(rows: Sequence[Sequence[str]], custom: Sequence[str]) -> str:
+    """The table of a test; metrics of the user's own, which stand last in a row, go beside those of the plugin."""
+    known = [n for n in range(len(_HEADERS)) if n not in _OPTIONAL or any(row[n] for row in rows)]
+    own = range(len(_HEADERS), len(_HEADERS) + len(custom))
+    shown = [*known[:_BEFORE_CUSTOM], *own, *known[_BEFORE_CUSTOM:]]
+    headers, alignment = (*_HEADERS, *map(code, custom)), (*_ALIGNMENT, *["right"] * len(custom))
     return tabulate(
         [[prose(row[n]) for n in shown] for row in rows],
-        headers=[_HEADERS[n] for n in shown],
+        headers=[headers[n] for n in shown],
         tablefmt="pipe",
-        colalign=[_ALIGNMENT[n] for n in shown],
+        colalign=[alignment[n] for n in shown],
         disable_numparse=True,
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pytest_jitperf.report.grouping import one_line
 
-__all__ = ["code", "fenced", "prose"]
+__all__ = ["code", "fenced", "fenced_lines", "prose"]
 
 # What may begin emphasis, a link, a code span, HTML, an entity, a formula or the next cell. An underscore within a word
 # does nothing, and names are full of them.
@@ -29,7 +30,12 @@ def code(text: str) -> str:
 
 def fenced(text: str, language: str) -> str:
     """A block of code on lines of its own, of which the text is one."""
-    shown = one_line(text)
+    return fenced_lines([text], language)
+
+
+def fenced_lines(lines: Iterable[str], language: str = "") -> str:
+    """A block of lines as they are."""
+    shown = "\n".join(map(one_line, lines))
     fence = "`" * max(3, _longest_run(shown) + 1)
     return f"{fence}{language}\n{shown}\n{fence}"
 

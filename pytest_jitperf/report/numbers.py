@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pytest_jitperf.judge.outcome import Finding
 from pytest_jitperf.judge.ratios import span
-from pytest_jitperf.metrics import METRICS
+from pytest_jitperf.metrics import METRICS, unit_of
 from pytest_jitperf.row import Row
-from pytest_jitperf.units import Unit, format_quantity
+from pytest_jitperf.units import format_quantity
 
 __all__ = ["Table", "judged_table", "numbers_table"]
 
@@ -76,7 +76,7 @@ def judged_table(named: Sequence[tuple[str, Row]]) -> Table | None:
 def _cell(row: Row, metric: str) -> str:
     if metric not in row.metrics:
         return "-"
-    unit = _unit(metric)
+    unit = unit_of(metric)
     shown = format_quantity(row.metrics[metric], unit)
     sample = row.timed.get(metric)
     if sample is None or sample.rounds < 2:
@@ -85,7 +85,7 @@ def _cell(row: Row, metric: str) -> str:
 
 
 def _finding(finding: Finding) -> tuple[str, ...]:
-    unit = _unit(finding.metric)
+    unit = unit_of(finding.metric)
     ratio, limit = finding.ratio, finding.limit
     if limit is None or not math.isfinite(limit):
         shown = "-"
@@ -106,8 +106,3 @@ def _finding(finding: Finding) -> tuple[str, ...]:
         finding.outcome.value,
         finding.rule,
     )
-
-
-def _unit(metric: str) -> Unit:
-    known = METRICS.get(metric.removesuffix(_CPU))
-    return known.unit if known is not None else Unit.COUNT

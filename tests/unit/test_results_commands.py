@@ -220,6 +220,12 @@ def test_where_there_is_nothing_to_do_update_says_so(
     assert (out, err.startswith(said.rstrip("*"))) == ("", True)
 
 
+def test_a_schema_that_there_is_not_is_told_with_the_likely_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "result"]) == 2
+    said = 'jitperf: there is no schema of "result"; did you mean "results"? Valid: results, baseline\n'
+    assert capsys.readouterr() == ("", said)
+
+
 def test_schema_prints_that_of_results_unless_told_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
     printed = []
     for arguments in ([], ["results"], ["baseline"]):

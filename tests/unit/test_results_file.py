@@ -104,7 +104,7 @@ def row_without_a_default(environment: Environment, entry: dict[str, Any]) -> Ro
 @pytest.fixture(name="results")
 def results_with_everything(full: Row) -> Results:
     unmeasured = (Unmeasured(nodeid="tests/test_step.py::test_other[outer]", status=Status.SKIPPED),)
-    return Results(plugin="1.2.3", mode="gate", rows=(full,), unmeasured=unmeasured)
+    return Results(plugin="1.2.3", mode="gate", rows=(full,), unmeasured=unmeasured, lines=("from a hook",))
 
 
 def outside(rows: list[Row], **unmeasured: Status) -> Results:
@@ -146,6 +146,9 @@ def test_the_form_has_a_line_for_each_measurement_and_programs_once(results: Res
         " ],",
         ' "unmeasured": [',
         '  {"nodeid": "tests/test_step.py::test_other[outer]", "status": "skipped"}',
+        " ],",
+        ' "lines": [',
+        '  "from a hook"',
         " ],",
         ' "programs": {',
         f'  "{NAME}": "{base64.b64encode(PROGRAM).decode()}"',
