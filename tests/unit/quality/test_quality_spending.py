@@ -1,0 +1,40 @@
+"""How growth is told: an exponent above what the smallest size takes, so that start-up hides nothing."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+from playing import PlayError
+from spending import growth, spend
+
+SIZES = (50, 1000, 10_000)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
+def test_the_exponent_is_that_of_what_grows(exponent: float) -> None:
+    values = [2.0 + 1e-4 * (size - SIZES[0]) ** exponent for size in SIZES]
+
+    assert growth(SIZES, values) == pytest.approx(exponent)
+
+
+def test_what_stays_within_a_tenth_of_the_smallest_does_not_grow() -> None:
+    assert growth(SIZES, [2.0, 2.3, 2.1]) is None
+
+
+def test_what_only_the_largest_needs_is_worse_than_any_exponent() -> None:
+    assert growth(SIZES, [2.0, 1.9, 9.0]) == math.inf
+
+
+def test_a_command_that_ends_otherwise_is_told_with_what_it_printed(tmp_path: Path) -> None:
+    with pytest.raises(PlayError, match=r"exit code 3 of .*\nhello"):
+        spend([sys.executable, "-c", "print('hello'); raise SystemExit(3)"], tmp_path)
+
+
+def test_memory_is_that_of_the_command(tmp_path: Path) -> None:
+    spent = spend([sys.executable, "-c", "x = bytearray(500 * 2**20)"], tmp_path)
+
+    assert 500 < spent.mib < 600
