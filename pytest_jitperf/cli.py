@@ -18,6 +18,7 @@ from typing import Any
 
 from pytest_jitperf.commands.shared import complain
 from pytest_jitperf.errors import JitperfError
+from pytest_jitperf.wording import choose, show
 
 __all__ = ["main"]
 
@@ -60,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsed(arguments: list[str]) -> argparse.Namespace:
     """Parses the command line; files may stand before, between and behind options."""
     parser = _parser()
+    command = next(iter(arguments), "-")
+    if not command.startswith("-") and command not in _COMMANDS:
+        parser.error(f"there is no command {show(command)}; {choose(command, _COMMANDS)}")
     given, left = parser.parse_known_args(arguments)
     files = next((name for name in _FILES if hasattr(given, name)), None)
     place = left.index("--") if "--" in left else len(left)

@@ -168,6 +168,13 @@ def test_what_a_command_does_not_take_is_named(
     assert capsys.readouterr().err.endswith(f"error: unrecognized arguments: {named}\n")
 
 
+def test_a_command_that_there_is_not_is_told_with_the_likely_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["shwo"])
+    said = 'there is no command "shwo"; did you mean "show"? Valid: show, diff, history, prune, merge, update, '
+    assert capsys.readouterr().err.endswith(f"jitperf: error: {said}report, schema\n")
+
+
 def test_a_file_that_is_named_twice_is_shown_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--table", "tests", str(file)]) == 0
     assert capsys.readouterr().out == f"{file}\n{TABLE}"
