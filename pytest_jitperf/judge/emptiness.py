@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.measurement import Comparison, Program
 
-__all__ = ["EMPTY", "emptied", "is_empty"]
+__all__ = ["EMPTIED", "EMPTY", "emptied", "is_empty"]
 
 EMPTY = "the compiled program computes nothing: its result is constant, or is its arguments"
 """What is said of one."""
+
+EMPTIED = "the compiled program computes nothing any more"
+"""What is said of one where the baseline's did compute."""
 
 _IDLE = frozenset(
     {
@@ -31,9 +34,8 @@ def emptied(program: Program | None, comparison: Comparison | None) -> list[Find
         return []
     if not comparison.old_operations or _nothing(comparison.old_operations):
         return []
-    reason = "the compiled program computes nothing any more"
-    sentence = f"not gated: {reason}, so what it takes says nothing about the function; is its result still returned?"
-    return [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, short=reason)]
+    sentence = f"not gated: {EMPTIED}, so what it takes says nothing about the function; is its result still returned?"
+    return [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, short=EMPTIED)]
 
 
 def _nothing(operations: Mapping[str, int]) -> bool:

@@ -198,7 +198,7 @@ ACCEPTABLE = frozenset(
 An update holds budgets, results and ``faster_than`` as ever, and more time is what an inconclusive race needs.
 """
 
-_FIRST = ("run", "compile", "peak_bytes", "launches", "compilations")
+_FIRST = ("run", "unused_donation_bytes", "compile", "peak_bytes", "launches", "compilations")
 
 
 def weight(finding: Finding) -> tuple[bool, int, int]:

@@ -15,7 +15,7 @@ from pytest_jitperf.judge.counts import (
     trace_calls_explained,
     unrecorded_findings,
 )
-from pytest_jitperf.judge.emptiness import EMPTY, emptied, is_empty
+from pytest_jitperf.judge.emptiness import EMPTIED, EMPTY, emptied, is_empty
 from pytest_jitperf.judge.environments import changed, recorded_with
 from pytest_jitperf.judge.evidence import EVERY_CALL, Evidence
 from pytest_jitperf.judge.explain import explain
@@ -69,6 +69,8 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
         why = explain(measured, entry, evidence, findings)
     if plan.fail_on_improvement:
         findings = [_insisted(each) if each.outcome is Outcome.IMPROVED else each for each in findings]
+    if any(each.short == EMPTIED for each in findings):
+        empty = ()
     notes = (*empty, *against.notes)
     return replace(against, findings=tuple(findings), why=why, notes=notes, gated_by=against.gated_by or limits)
 
@@ -129,7 +131,9 @@ def _inputs_changed(changes: str, plan: Plan, measured: Measurement, entry: Entr
         counted = exact_findings(plan, "host", host, measured.host, measured.unavailable)
         again = [each for each in counted if each.metric == "compilations" and each.outcome is Outcome.REGRESSED]
         findings = [*again, *findings]
-    return Verdict(findings=tuple(findings), gated_by="counts" if len(findings) > 1 else "")
+    if len(findings) == 1:
+        return Verdict(findings=tuple(findings))
+    return Verdict(findings=tuple(findings), notes=(f"{sentence}; nothing else was compared",), gated_by="counts")
 
 
 def _explained(measured: Measurement, entry: Entry, host: Mapping[str, int]) -> dict[str, Explained]:

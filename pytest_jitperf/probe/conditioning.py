@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .equal import distance, leaf_difference, leaves_of
+from .equal import distance, largest, leaf_difference, leaves_of
 from .inputs import Call, has_aval
 
 _DRAWS = 3
@@ -39,8 +39,9 @@ def ill_conditioned(
         step: Share by which inputs are moved that are known more exactly; of the others it is the last place.
 
     Returns:
-        True where the difference is within four times the spread over three draws in every leaf that differs. It says
-        nothing of a function whose result changes though its inputs do not.
+        True where the difference is within four times the spread over three draws in every leaf that differs, or
+        within four times ``step`` of its largest value. It says nothing of a function whose result changes though its
+        inputs do not.
     """
     if [path for path, _ in reference] != [path for path, _ in result]:
         return False
@@ -54,7 +55,7 @@ def ill_conditioned(
         spreads = list(map(max, spreads, now))
     for spread, (path, old), (_, new) in zip(spreads, reference, result, strict=True):
         differs = leaf_difference(path, old, new, rtol, atol)[1]
-        if differs and not (_comparable(old, new) and _spread(old, new) <= _SPREAD_FACTOR * spread):
+        if differs and not (_comparable(old, new) and _spread(old, new) <= _SPREAD_FACTOR * _least(spread, step, old)):
             return False
     return True
 
@@ -87,6 +88,11 @@ def _moved_by_one_ulp(call: Call, random: np.random.Generator, least: float) -> 
 
     args, kwargs = jax.tree.map(move, (call.args, dict(call.kwargs)))
     return Call(args, kwargs)
+
+
+def _least(spread: float, step: float, old: Any) -> float:
+    """Results may be rounded on their way, too, where that no longer shows what the inputs were."""
+    return max(spread, step * largest(old)) if step else spread
 
 
 def _comparable(old: Any, new: Any) -> bool:

@@ -124,3 +124,59 @@ def test_with_a_directory_of_its_own_a_baseline_is_not_missed_for_want_of_a_test
     project.quick_run("--jitperf-prune", option)
 
     assert other.read_bytes() == recorded.read_bytes()
+
+
+FEWER = """
+@pytest.mark.jitperf(strategies=["outer"], sizes={{n: lambda n=n: (jnp.ones(n),) for n in {sizes}}})
+def test_sizes(jitperf):
+    jitperf(library.f)
+
+@pytest.mark.jitperf(strategies=["outer"])
+def test_names(jitperf):
+    for name in {names}:
+        jitperf.measure(library.f, args=(X,), name=name)
+"""
+
+
+def test_what_a_test_no_longer_measures_is_named_and_removed_when_asked_for(project: Any) -> None:
+    project.write_tests(FEWER.format(sizes=(4, 8, 16), names=("a", "b")))
+    new = project.quick_run()
+    new.assert_outcomes(passed=2, warnings=2)  # of each test one, for all that it measures
+    new.stdout.fnmatch_lines(
+        [
+            "*JitperfWarning: test_g.py::test_sizes?outer? / 4, 8 and 16: no baseline yet; *",
+            "*JitperfWarning: test_g.py::test_names?outer? / a and b: no baseline yet; *",
+        ]
+    )
+    project.record()
+    project.write_tests(FEWER.format(sizes=(4, 8), names=("a",)))
+    # None of this hangs on a whole collection.
+    named = (
+        "__jitperf__/test_g.json: 2 entries that their tests no longer measure: "
+        "test_names / b / outer / cpu, test_sizes / 16 / outer / cpu; remove with --jitperf-prune"
+    )
+    project.quick_run("-k", "test_").stdout.fnmatch_lines([named])
+
+    project.quick_run("--jitperf-prune").stdout.fnmatch_lines(["__jitperf__/test_g.json: 0 written, 2 removed"])
+
+    assert list(project.entries()) == ["test_names / a / outer", "test_sizes / 4 / outer", "test_sizes / 8 / outer"]
+
+
+def test_a_damaged_baseline_whose_test_file_is_gone_fails_nothing(project: Any) -> None:
+    project.record()
+    gone = project.baseline.with_name("test_gone.json")
+    gone.write_bytes(project.baseline.read_bytes()[:99])
+
+    result = project.quick_run()
+
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [
+            "__jitperf__/test_gone.json: its test file is gone, and it cannot be read; restore the test file, or "
+            "delete it"
+        ]
+    )
+    pruned = project.quick_run("--jitperf-prune")
+    assert pruned.ret == pytest.ExitCode.USAGE_ERROR
+    pruned.stdout.fnmatch_lines(["ERROR *test_gone.json, line *, is cut off; *"])
+    assert gone.exists()

@@ -40,7 +40,10 @@ def test_what_now_compiles_again_in_every_call_fails(judged: Callable[..., Verdi
     ]
     assert verdict.worst.sentence == "compilations regressed: 1 -> 2, x2.00, allowed 1"
     assert verdict.why == (f"compiled again: {AGAIN[0]}", "on the host: compilations 1 -> 2, launches 1 -> 4")
-    assert verdict.gated_by == "counts"
+    assert (verdict.gated_by, verdict.notes) == (
+        "counts",
+        ("inputs changed: cfg: static Eq #1 -> static Plain #2; nothing else was compared",),
+    )
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_it_is_not_gated_where_the_baselines_program_did_compute(
     verdict = judge(plan_for(), measure(program=program(NOTHING)), record(), Evidence(program=faster))
 
     reason = "the compiled program computes nothing any more"
-    assert (verdict.outcome, verdict.worst.short, verdict.notes) == (Outcome.NOT_GATED, reason, (EMPTY,))
+    assert (verdict.outcome, verdict.worst.short, verdict.notes) == (Outcome.NOT_GATED, reason, ())
     assert verdict.worst.sentence == (
         f"not gated: {reason}, so what it takes says nothing about the function; is its result still returned?"
     )
