@@ -143,6 +143,10 @@ def test_numbers_that_are_not_json_are_never_written(value: float) -> None:
         (dump({**empty(), "version": "1"}), f'b.json has version "1", expected 1; {RESTORE}'),
         (dump({**empty(), "version": 0}), f"b.json has version 0, expected 1; {RESTORE}"),
         (
+            dump({**empty(), "version": 2}),
+            "b.json was written by a newer pytest-jitperf (version 2, this one reads 1); upgrade pytest-jitperf",
+        ),
+        (
             dump({**empty(), "version": 7}),
             "b.json was written by a newer pytest-jitperf (version 7, this one reads 1); upgrade pytest-jitperf",
         ),

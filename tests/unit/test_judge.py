@@ -213,6 +213,11 @@ def test_a_wrong_result_is_said_beside_all_else_and_decides(
             "NOT FASTER",
             "not fast enough: x1.996 (x1.993 ... x1.998) as fast as eager, at least x2 expected",
         ),
+        (
+            (1.9, 1.8, 2.1, True),
+            "inconclusive",
+            "faster_than eager inconclusive: x1.90 (x1.80 ... x2.10) as fast as eager after 20 rounds in 1.5 s",
+        ),
         ("eager does not run", "not measured", "not measured: faster_than eager could not be raced: eager does not"),
         (None, "not measured", "not measured: faster_than eager could not be raced: it was not raced"),
     ],
@@ -401,6 +406,7 @@ def test_the_limit_of_a_count_is_a_whole_number(plan_for: PlanFor) -> None:
         pytest.param(120, 22_000 + 20 * 400, "ok", id="more operations"),
         pytest.param(120, 22_001 + 20 * 400, "REGRESSED", id="more calls than more operations explain"),
         pytest.param(80, 22_001, "REGRESSED", id="fewer operations"),
+        pytest.param(80, 22_000, "ok", id="fewer operations, and within the tolerance"),
         pytest.param(120, 16_000, "improved", id="fewer calls for more operations"),
     ],
 )
@@ -596,6 +602,8 @@ def test_a_confirmed_regression_names_both_times_the_interval_and_the_rule(
         ((0.93, 0.92, 0.94), {}, "ok"),
         ((0.8, 0.79, 0.81), {"decided": False}, "inconclusive"),
         ((1.1, 1.1, 1.1), {}, "inconclusive"),
+        ((1.12, 1.09, 1.15), {}, "inconclusive"),
+        ((0.9, 0.87, 0.93), {}, "ok"),
     ],
     ids=[
         "confirmed",
@@ -607,6 +615,8 @@ def test_a_confirmed_regression_names_both_times_the_interval_and_the_rule(
         "a little faster",
         "faster and not decided",
         "on the limit",
+        "the limit within its interval",
+        "the limit of an improvement within its interval",
     ],
 )
 def test_a_race_regresses_only_where_it_is_decided_and_wholly_beyond_the_limit(
@@ -728,6 +738,19 @@ def test_helpers_that_are_all_the_same_make_it_the_same(inner: Callable[..., Ver
         "the helper's program is the same as the baseline's",
         "same program",
     )
+
+
+def test_one_helper_that_is_another_program_makes_it_no_longer_the_same(
+    inner: Callable[..., Verdict], ratio: MakeRatio
+) -> None:
+    now, stored = {HELPER: HELPED, OTHER: HELPED}, {HELPER: HELPED_BEFORE, OTHER: HELPED_BEFORE}
+    changed = Comparison(same=False, run=ratio(1.0, 0.99, 1.01))
+    for keys in ((HELPER, OTHER), (OTHER, HELPER)):
+        compared = dict(zip(keys, (changed, Comparison(same=True)), strict=True))
+
+        verdict = inner(compared, now, stored)
+
+        assert (words(verdict), verdict.gated_by) == ([], "race")
 
 
 def test_an_environment_is_named_for_helpers_too(inner: Callable[..., Verdict], environment: Environment) -> None:

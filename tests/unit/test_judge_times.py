@@ -89,7 +89,7 @@ def test_what_no_further_pair_can_decide_is_told_so(
         ((1.5, 1.45, 1.55), {}, "70 %", Outcome.INCONCLUSIVE),
         ((0.9, 0.85, 1.1), {}, None, Outcome.INCONCLUSIVE),
         ((0.3, 0.29, 0.31), {}, "10 %", Outcome.IMPROVED),
-        ((1.2, 1.19, 1.21), {"rounds": 3, "decided": False}, None, Outcome.INCONCLUSIVE),
+        ((1.2, 1.19, 1.21), {"rounds": 4, "decided": False}, None, Outcome.INCONCLUSIVE),
         ((1.2, 1.19, 1.21), {"rounds": 5, "decided": False}, None, Outcome.REGRESSED),
         ((2.2, 2.1, 2.3), {"rounds": 2, "decided": False}, None, Outcome.REGRESSED),
     ],
