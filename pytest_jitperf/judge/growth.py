@@ -21,6 +21,8 @@ _FROM_QUARTILES = 0.93
 _LOW, _HIGH, _STEP = -2.0, 8.0, 0.05
 _STEEP, _Z = 0.5, 1.96
 _CONFIDENCE = 0.95
+# Below this, where a fixed cost alone explains the times, what the last size took more is noise.
+_HARDLY = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class Growth:
 
     def describe(self) -> str:
         """``n^2.01 (n^1.93 ... n^2.08)``."""
-        if math.isinf(self.low) and math.isinf(self.high):
+        if math.isinf(self.low) and math.isinf(self.high) and self.exponent < _HARDLY:
             return "hardly grows"  # a fixed cost alone explains it
         low, high = (f"n^{each:.2f}" if math.isfinite(each) else "?" for each in (self.low, self.high))
         return f"n^{self.exponent:.2f} ({low} ... {high})"
@@ -159,7 +161,7 @@ def growth_finding(growth: Growth | None, limit: float, sizes: int) -> list[Find
     said = f"run grows as {growth.describe()} {between}, allowed n^{limit:g}"
     if growth.low > limit:
         outcome, sentence = Outcome.OVER_BUDGET, f"growth over budget: {said}"
-    elif growth.exponent > limit and math.isfinite(growth.low):
+    elif growth.exponent > limit:
         outcome, sentence = Outcome.INCONCLUSIVE, f"growth inconclusive: {said}; more sizes or larger ones tell"
     else:
         return []

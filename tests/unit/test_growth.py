@@ -116,7 +116,13 @@ def test_an_exponential_is_above_every_limit() -> None:
             "larger ones tell",
         ),
         (None, Outcome.INCONCLUSIVE, "growth not judged: 2 different sizes were measured, and it takes 3"),
-        (growth(7.9, -math.inf, math.inf), None, ""),
+        (growth(0.1, -math.inf, math.inf), None, ""),
+        (
+            growth(2.0, -math.inf, math.inf),
+            Outcome.INCONCLUSIVE,
+            "growth inconclusive: run grows as n^2.00 (? ... ?) from 16 to 1024, allowed n^1.2; more sizes or larger "
+            "ones tell",
+        ),
     ],
 )
 def test_only_an_interval_that_lies_above_the_limit_fails(
