@@ -31,6 +31,7 @@ KEYS = (
     Key(test="TestA::test_step[64]", strategy="outer", device_kind="NVIDIA H200"),
     Key(test="test_b", measurement="second", strategy="outer", device_kind="cpu"),
 )
+EXAMPLE = Path(__file__).parents[2] / "example_project" / "tests" / "__jitperf__"
 MUTATIONS = Path(__file__).parents[2] / ".." / "shared" / "cases" / "baseline_mutations.py"
 
 
@@ -163,24 +164,24 @@ def load_mutations() -> ModuleType:
     return module
 
 
-def test_each_collected_mutation_meets_its_stated_outcome(tmp_path: Path, mutations: ModuleType) -> None:
+@pytest.mark.parametrize("source", ["made here", "test_training.json", "test_waves.json"])
+def test_each_collected_mutation_meets_its_stated_outcome(tmp_path: Path, mutations: ModuleType, source: str) -> None:
     path = tmp_path / "b.json"
-    good = dump(update_and_read(path).document)
+    if source == "made here":
+        update(path, dict.fromkeys(KEYS, ENTRY))
+    else:
+        path.write_bytes((EXAMPLE / source).read_bytes())
+    good = read(path)
     outcomes = {}
     for name, mutate in mutations.MUTATIONS.items():
-        mutated = mutate(good.decode())
+        mutated = mutate(dump(good.document).decode())
         path.write_bytes(mutated if isinstance(mutated, bytes) else mutated.encode())
-        outcomes[name] = outcome(path)
+        outcomes[name] = outcome(path, good)
 
     assert outcomes == mutations.EXPECT
 
 
-def update_and_read(path: Path) -> Baseline:
-    update(path, dict.fromkeys(KEYS, ENTRY))
-    return read(path)
-
-
-def outcome(path: Path) -> str:
+def outcome(path: Path, good: Baseline) -> str:
     """What the plugin makes of a damaged file, in the words of the collection."""
     refusal = refused(path)
     if refusal is not None:
@@ -190,10 +191,11 @@ def outcome(path: Path) -> str:
             update(path, {KEYS[0]: ENTRY}, [KEYS[1]])
         untouched = (path.read_bytes(), path.stat().st_mtime) == (before, 1)
         return "refuse" if refusal.startswith(str(path)) and "\n" not in refusal and untouched else refusal
-    found = [look_up(read(path), key) for key in KEYS]
-    usable = [each for each in found if each == ENTRY]
-    unusable = [each for each in found if isinstance(each, Unusable) and str(path) in each.reason]
-    return {(4, 0): "same", (3, 1): "unusable"}.get((len(usable), len(unusable)), str(found))
+    pairs = [(look_up(good, key), look_up(read(path), key)) for key in good.keys]
+    usable = sum(before == now for before, now in pairs)
+    unusable = sum(isinstance(now, Unusable) and str(path) in now.reason for _, now in pairs)
+    every = len(pairs)
+    return {(every, 0): "same", (every - 1, 1): "unusable"}.get((usable, unusable), str(pairs))
 
 
 def refused(path: Path) -> str | None:
