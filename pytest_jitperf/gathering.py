@@ -10,6 +10,7 @@ from pytest_jitperf.baseline.helpers import match_helpers
 from pytest_jitperf.baseline.inputs import program_inputs
 from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.baseline.model import Entry, StoredProgram
+from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.judge.budgets import open_limits
 from pytest_jitperf.judge.evidence import Evidence
@@ -58,7 +59,12 @@ class Gathering:
         if entry is None or (input_changes(measured, entry) and not perhaps_unread(measured, entry)):
             budgets = self._budgets(probed, measured, 0.0)
             return Evidence(
-                faster=faster, wrong=probed.wrong, retraces=retraces, operations=operations, budgets=budgets
+                faster=faster,
+                wrong=probed.wrong,
+                retraces=retraces,
+                operations=operations,
+                budgets=budgets,
+                elsewhere=self._elsewhere(measured) if entry is None else (),
             )
         program = None
         if measured.program is not None and not probed.wrong:
@@ -85,6 +91,18 @@ class Gathering:
             retraces=retraces,
             operations=operations,
         )
+
+    def _elsewhere(self, measured: Measurement) -> tuple[str, ...]:
+        """Other kinds of devices that have an entry where this one has none."""
+        if self.plan.mode == "update":
+            return ()
+        key = Key(
+            test=self.test,
+            measurement=measured.name,
+            strategy=self.plan.strategy_name,
+            device_kind=measured.device_kind,
+        )
+        return self.baselines.other_kinds(key)
 
     def _budgets(self, probed: Probed, measured: Measurement, compiling_seconds: float) -> dict[str, Settled]:
         """Settles the budgets that one sample leaves open, after ``compiling_seconds`` of extra compiling."""

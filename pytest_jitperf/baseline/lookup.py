@@ -36,6 +36,19 @@ class Baselines:
             return found
         raise BaselineError(found.reason)
 
+    def other_kinds(self, key: Key) -> tuple[str, ...]:
+        """Other kinds of devices for which there is such an entry.
+
+        Raises:
+            BaselineError: The file cannot be used.
+        """
+        found = self._read(self.path).keys
+        return tuple(
+            each.device_kind
+            for each in found
+            if each.parts[:3] == key.parts[:3] and each.device_kind != key.device_kind
+        )
+
     def lost(self, entry: Entry) -> tuple[str, ...]:
         """Why stored programs of an entry are of no use, a sentence each; none where they are there and intact."""
         every = [*([entry.program] if entry.program is not None else []), *entry.helpers.values()]

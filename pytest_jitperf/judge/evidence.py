@@ -27,6 +27,7 @@ class Evidence:
         trace_again: A second measurement of trace and lower relative to the reference trace, where the first one was
             suspicious.
         budgets: Times that a sample did not show to be within their budgets, by metric.
+        elsewhere: Where there is no entry, other kinds of devices for which there is one.
     """
 
     program: Comparison | None = None
@@ -37,6 +38,7 @@ class Evidence:
     operations: tuple[str, ...] = ()
     trace_again: Mapping[str, float] | None = None
     budgets: Mapping[str, Settled] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def recompiles(self) -> int:

@@ -80,7 +80,11 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     if reference and not any(each.gated for each in plan.allowed.values()):
         return _one(Outcome.REFERENCE, "the reference, nothing is gated")
     if entry is None:
-        return _one(Outcome.NEW, "no baseline yet; record one with --jitperf-update")
+        there = listed(evidence.elsewhere)
+        missing = (
+            f"no baseline for {measured.device_kind} yet (there is one for {there})" if there else "no baseline yet"
+        )
+        return _one(Outcome.NEW, f"{missing}; record one with --jitperf-update")
     changes = input_changes(measured, entry)
     if changes and not perhaps_unread(measured, entry):
         return _inputs_changed(changes, plan, measured, entry, evidence)

@@ -65,6 +65,21 @@ def test_the_command_that_is_printed_works_from_where_pytest_was_started(
     assert (folder / "__jitperf__" / "test_g.json").exists()
 
 
+def test_an_entry_of_another_device_is_named_and_not_compared_with(project: Any) -> None:
+    project.write_tests(TEST)
+    project.record()
+
+    def elsewhere(tests: dict[str, Any]) -> None:
+        kinds = tests["test_f"]["main"]["outer"]
+        kinds["NVIDIA H200"] = kinds.pop("cpu")
+
+    recorded = project.edit_baseline(elsewhere)
+    result = project.quick_run()
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*no baseline for cpu yet (there is one for NVIDIA H200); record one with *"])
+    assert project.baseline.read_bytes() == recorded
+
+
 def test_the_other_entries_are_compared_all_the_same(project: Any) -> None:
     project.write_tests(TEST)
     recorded = project.record()

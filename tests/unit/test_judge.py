@@ -78,11 +78,21 @@ def inner(plan_for: PlanFor, measure: Measure, record: Record) -> Callable[..., 
 # Every outcome, its word and its sentence
 
 
-def test_no_entry_is_new_and_says_how_to_record(plan_for: PlanFor, measure: Measure) -> None:
-    verdict = judge(plan_for(), measure(), None, Evidence())
+@pytest.mark.parametrize(
+    ("elsewhere", "missing"),
+    [
+        ((), "no baseline yet"),
+        (("NVIDIA H200",), "no baseline for cpu yet (there is one for NVIDIA H200)"),
+        (("TPU v5e", "NVIDIA H200"), "no baseline for cpu yet (there is one for TPU v5e and NVIDIA H200)"),
+    ],
+)
+def test_no_entry_is_new_and_says_how_to_record(
+    plan_for: PlanFor, measure: Measure, elsewhere: tuple[str, ...], missing: str
+) -> None:
+    verdict = judge(plan_for(), measure(), None, Evidence(elsewhere=elsewhere))
 
     assert verdict == Verdict(
-        findings=(Finding(outcome=Outcome.NEW, sentence="no baseline yet; record one with --jitperf-update"),)
+        findings=(Finding(outcome=Outcome.NEW, sentence=f"{missing}; record one with --jitperf-update"),)
     )
 
 

@@ -84,6 +84,7 @@ def test_costs_per_call() -> None:
         ("constant_bytes", True, "gpu", "64 KiB"),
         ("unused_donation_bytes", True, "cpu", "no increase"),
         ("trace_calls", True, "cpu", "10 % and 2,000"),
+        ("host_calls", True, "cpu", "100 % and 200"),
         ("host_calls", False, "cpu", "100 % and 1,000"),
         ("leaves", True, "cpu", "10 % and 200"),
         ("trace", True, "cpu", None),

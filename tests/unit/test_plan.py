@@ -149,7 +149,7 @@ def test_default_tolerances_of_one_program() -> None:
         "constant_bytes": ("tolerance constant_bytes=64 KiB (default)", True),
         "unused_donation_bytes": ("tolerance unused_donation_bytes=no increase (default)", True),
         "trace_calls": ("tolerance trace_calls=10 % and 2,000 (default)", True),
-        "host_calls": ("tolerance host_calls=100 % and 1,000 (default)", True),
+        "host_calls": ("tolerance host_calls=100 % and 200 (default)", True),
         "leaves": ("tolerance leaves=10 % and 200 (default)", False),
     }
 
