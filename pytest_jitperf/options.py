@@ -183,7 +183,8 @@ def _ini(getini: Callable[[str], Any], option: Option) -> Any:
     try:
         return getini(option.dest)
     except Exception as error:  # ValueError or UsageError by version of pytest, and neither names the key
-        raise OptionError(f"ini {option.dest}: {error}") from error
+        way_out = "; write true or false" if option.kind == "flag" else ""
+        raise OptionError(f"ini {option.dest}: {error}{way_out}") from error
 
 
 def _read(option: Option, name: str, value: Any) -> Any:
@@ -268,7 +269,8 @@ OPTIONS = (
         kind="text",
         metavar="TIME",
         read=parse_duration,
-        help=f"Longest time for the extra compiling of one test (default: {MAX_COMPILE})",
+        help=f"Longest time for the extra compiling of one test, but for the two compilations without which nothing can "
+        f"be compared (default: {MAX_COMPILE})",
     ),
     Option(
         flag="--jitperf-baseline-dir",
