@@ -269,8 +269,8 @@ OPTIONS = (
         kind="text",
         metavar="TIME",
         read=parse_duration,
-        help=f"Longest time for the extra compiling of one test, but for the two compilations without which nothing can "
-        f"be compared (default: {MAX_COMPILE})",
+        help=f"Longest time for the extra compiling of one test, but for the two compilations without which nothing "
+        f"can be compared (default: {MAX_COMPILE})",
     ),
     Option(
         flag="--jitperf-baseline-dir",
