@@ -1,6 +1,6 @@
 """Plays real workloads through the plugin: unchanged code must pass, planted regressions must fail.
 
-    python tests/quality/workloads.py WORKLOADS [--only w01,w03] [--runs 5] [--loaded 2]
+    python tests/quality/workloads.py WORKLOADS [--only w01,w03] [--runs 5] [--loaded 2] [--workers 2]
 
 ``WORKLOADS`` is a folder of ``wNN_*.py`` files with ``outer``, ``inner``, ``regressed``, ``make_args``, ``SIZES``,
 ``JIT_OUTER`` and ``JIT_INNER``. Everything runs in a temporary folder, each run in a fresh process. Prints one table
@@ -95,8 +95,10 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--loaded", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=0, help="worker processes of pytest-xdist")
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
+    workers = ["-n", str(arguments.workers)] if arguments.workers else []
     names = sorted(path.stem for path in arguments.workloads.glob("w[0-9]*.py"))
     if arguments.only:
         names = [name for name in names if any(name.startswith(each) for each in arguments.only.split(","))]
@@ -107,7 +109,7 @@ def main() -> int:
         for name in names:
             text = TEST.format(folder=str(arguments.workloads.resolve()), name=name)
             (folder / f"test_{name}.py").write_text(text)
-        code, output, seconds = pytest_run(folder, "--jitperf-update")
+        code, output, seconds = pytest_run(folder, *workers, "--jitperf-update")
         print(f"recorded in {seconds:.0f} s, exit code {code}")
         if code:
             print(output)
@@ -117,7 +119,7 @@ def main() -> int:
         for run in range(arguments.runs):
             loaded = run >= arguments.runs - arguments.loaded
             with busy((os.cpu_count() or 2) if loaded else 0):
-                code, output, seconds = pytest_run(folder)
+                code, output, seconds = pytest_run(folder, *workers)
             failed = outcomes(output)
             alarms += len(failed)
             table.append([run + 1, "loaded" if loaded else "quiet", f"{seconds:.0f} s", code, len(failed)])
@@ -125,7 +127,7 @@ def main() -> int:
                 print(f"FALSE ALARM {test}: {line}")
             print(last_lines(output), flush=True)
         print(tabulate(table, headers=["run", "machine", "time", "exit code", "failures"]))
-        code, output, seconds = pytest_run(folder, regressed=True)
+        code, output, seconds = pytest_run(folder, *workers, regressed=True)
         failed = outcomes(output)
         rows = []
         for name in names:
