@@ -126,7 +126,7 @@ def counted(metric: CustomMetric, seen: Inspected) -> float | None:
         Exception: Whatever it raised.
     """
     try:
-        value = metric.count(seen)
+        value: Any = metric.count(seen)
         # A scalar of JAX or numpy is an array to Python.
         value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     except Exception as error:
