@@ -34,8 +34,9 @@ from spending import Spent, growth, spend
 HERE = Path(__file__).parent
 PARTS = ("entries", "items", "soak")
 
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "stopwatch")
-PLAIN = ("-p", "no:jitperf", "-p", "plain")
+_OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "scaling.stopwatch")
+PYTEST = (sys.executable, "-m", "pytest", *_OPTIONS)
+PLAIN = ("-p", "no:jitperf", "-p", "scaling.plain")
 JITPERF = (sys.executable, "-c", "import sys; from pytest_jitperf.cli import main; sys.exit(main())")
 
 # Done by the interpreter of its own process, which grows with what it reads.
@@ -77,7 +78,7 @@ def variables(folder: Path, **more: str) -> dict[str, str]:
     """Variables of every run: the plugins of this bench, locks of its own."""
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
-    path = os.pathsep.join([str(HERE / "scaling"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {
         "PYTHONPATH": path,
         "JAX_PLATFORMS": "cpu",
@@ -104,13 +105,13 @@ def play_entries(one: Path, folder: Path, entries: int, lines: Lines) -> None:
     lines.add("collect", spend([*PYTEST, "--collect-only"], folder, given))
     lines.add("collect, without the plugin", spend([*PYTEST, *PLAIN, "--collect-only"], folder, given))
 
-    spent = spend([*PYTEST, "-p", "replay"], folder, given)
+    spent = spend([*PYTEST, "-p", "scaling.replay"], folder, given)
     lines.add("run all items, probe replayed", of_parts(folder, "tests", spent))
     lines.add("the end of that run", of_parts(folder, "end", spent))
     spent = spend([*PYTEST, *PLAIN], folder, {**given, "REPLAY": "1"})
     lines.add("run all items, without the plugin", of_parts(folder, "tests", spent))
     lines.add("the end of that run, without", of_parts(folder, "end", spent))
-    spent = spend([*PYTEST, "-p", "replay", "--jitperf-json=results.json"], folder, given)
+    spent = spend([*PYTEST, "-p", "scaling.replay", "--jitperf-json=results.json"], folder, given)
     lines.add("run all items, --jitperf-json", of_parts(folder, "tests", spent))
     lines.add("the end of that run, --jitperf-json", of_parts(folder, "end", spent))
 
@@ -201,7 +202,7 @@ def play_soak(folder: Path, items: int, every: int) -> None:
     for name, options in (("with", ()), ("without", PLAIN)):
         file = folder / f"{name}.jsonl"
         given = variables(folder, WATCH=str(file), EVERY=str(every))
-        spend([*PYTEST, "-p", "watch", *options], folder, given)
+        spend([*PYTEST, "-p", "scaling.watch", *options], folder, given)
         found[name] = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     keys = ("ms", "mib", "jits", "executables", "arrays", "objects")
     rows = [
@@ -211,6 +212,7 @@ def play_soak(folder: Path, items: int, every: int) -> None:
     heads = ("ms each", "MiB", "jits", "executables", "arrays", "objects")
     print(f"\nSoak: {items:,} items in one process (eager, outer, inner and both in turn); right: without the plugin\n")
     print(_table(rows, ["items", *heads, *heads]))
+    print("\nms each: processor time. jits, arrays: that are alive, of JAX's; executables: that its backend holds.")
 
 
 def _table(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from stopwatch import left_out
+
+from scaling.stopwatch import left_out
 
 _RESULTS: dict[str, Any] = {}
 

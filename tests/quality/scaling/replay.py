@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stopwatch import left_out
+from scaling.stopwatch import left_out
 
 
 def pytest_configure() -> None:

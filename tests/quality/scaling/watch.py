@@ -1,4 +1,4 @@
-"""A plugin for pytest: after every so many items, how long they took and what the process holds.
+"""A plugin for pytest: after every so many items, what they took of the processor and what the process holds.
 
 One line of JSON each, appended to the file that the variable ``WATCH`` names; ``EVERY`` says how many.
 """
@@ -25,22 +25,22 @@ class Watch:
     def __init__(self, file: Path, every: int) -> None:
         self._file, self._every = file, every
         self._items = 0
-        self._start = time.perf_counter()
+        self._start = time.process_time()
 
     def pytest_collection_finish(self) -> None:
-        self._start = time.perf_counter()
+        self._start = time.process_time()
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:
         self._items += 1
         if self._items % self._every:
             return
-        seconds = time.perf_counter() - self._start
+        seconds = time.process_time() - self._start
         gc.collect()
         line = {"items": self._items, "ms": seconds / self._every * 1e3, **_held()}
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-        self._start = time.perf_counter()
+        self._start = time.process_time()
 
 
 def _held() -> dict[str, float]:
