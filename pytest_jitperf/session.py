@@ -10,13 +10,13 @@ from typing import Any
 
 from pytest_jitperf.baseline import programs
 from pytest_jitperf.baseline.model import Entry
-from pytest_jitperf.baseline.store import Key, orphans, read
+from pytest_jitperf.baseline.store import Key, read
 from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.judge.outcome import ACCEPTABLE, Effect
+from pytest_jitperf.leftovers import Leftovers, Measured, leftovers, without_test_file
 from pytest_jitperf.row import Row
 from pytest_jitperf.status import Status, status_of
-from pytest_jitperf.unstable import masked, unstable_part
 
 __all__ = ["ATTRIBUTE", "Gathered", "Written", "entries_of", "look_for_programs"]
 
@@ -173,7 +173,7 @@ class Gathered:
         """
         written = Written()
         # Nothing is left to collect of a file that is not there: whatever its baseline holds is without a test.
-        lost = self._without_test_file() if beside_tests else frozenset()
+        lost = without_test_file(self._whole) if beside_tests else frozenset()
         collected: dict[str, Mapping[str, Collection[str]]] = {**{path: {} for path in lost}, **self._whole}
         by_file: dict[str, list[Row]] = defaultdict(list)
         if update_entries:
@@ -204,12 +204,8 @@ class Gathered:
         look_for_programs(written, folders | {Path(path).parent for path in collected} if prune else folders, prune)
         return written
 
-    def _measured_whole(self) -> dict[str, dict[tuple[str, str, str], set[str]]]:
-        """What tests measured whose bodies ran to their ends.
-
-        Returns:
-            By baseline, and in it by test, strategy and device kind, the names of the measurements.
-        """
+    def _measured_whole(self) -> Mapping[str, Measured]:
+        """What tests measured whose bodies ran to their ends, by baseline."""
         found: dict[str, dict[tuple[str, str, str], set[str]]] = defaultdict(lambda: defaultdict(set))
         for item in self._items.values():
             if item.finished and (item.status is Status.PASSED or (item.status is Status.FAILED and item.only_judged)):
@@ -218,37 +214,24 @@ class Gathered:
                         found[row.baseline][row.test, row.strategy, row.device_kind].add(row.measurement)
         return found
 
-    def _without_test_file(self) -> frozenset[str]:
-        """Baselines beside those of this run whose test file is gone."""
-        found = [file for folder in {Path(path).parent for path in self._whole} for file in folder.glob("*.json")]
-        return frozenset(str(file) for file in found if not (file.parent.parent / f"{file.stem}.py").exists())
-
     def _write_file(
         self,
         path: Path,
         rows: Iterable[Row],
         collected: Mapping[str, Collection[str]] | None,
-        done: Mapping[tuple[str, str, str], Collection[str]],
+        measured: Measured,
         written: Written,
         *,
         stored_times: bool,
         prune: bool,
     ) -> None:
         entries, files = entries_of(rows)
-        gone: tuple[Key, ...] = ()
-        left: tuple[Key, ...] = ()
-        if path.exists():
-            baseline = read(path)
-            if collected is not None:
-                gone = tuple(key for key in orphans(baseline, collected) if key not in entries)
-            left = tuple(key for key in baseline.keys if key not in gone and _is_left(key, done))
-        # Under an id that changes from run to run, each update would leave one more behind.
-        known = {(masked(key.test), *key.parts[1:]) for key in entries if unstable_part(key.test)}
-        removed = (*gone, *left) if prune else tuple(key for key in gone if (masked(key.test), *key.parts[1:]) in known)
+        found = leftovers(read(path), collected, measured, entries) if path.exists() else Leftovers()
+        removed = (*found.gone, *found.unmeasured) if prune else found.replaced
         if entries or removed:
             written.results.append(update(path, entries, removed, files, stored_times=stored_times))
-        for found, named in ((gone, written.orphans), (left, written.unmeasured)):
-            kept = tuple(key for key in found if key not in removed)
+        for keys, named in ((found.gone, written.orphans), (found.unmeasured, written.unmeasured)):
+            kept = tuple(key for key in keys if key not in removed)
             if kept:
                 named[path] = kept
 
@@ -284,12 +267,6 @@ def entries_of(rows: Iterable[Row]) -> tuple[dict[Key, Entry], dict[str, bytes]]
             entries[row.key] = entry
             files.update(programs)
     return entries, files
-
-
-def _is_left(key: Key, done: Mapping[tuple[str, str, str], Collection[str]]) -> bool:
-    """Whether its test was measured on its device, and had no measurement of that name, such as a size of a sweep."""
-    names = done.get((key.test, key.strategy, key.device_kind))
-    return names is not None and key.measurement not in names
 
 
 def _place(row: Row) -> tuple[Key, str]:

@@ -11,6 +11,7 @@ import jax
 
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Measurement
+from pytest_jitperf.strategies import name_of as strategy_name
 
 from . import equal
 from .bindings import never_called_message
@@ -20,17 +21,18 @@ from .conditioning import coarsest_dtype, ill_conditioned
 from .driven import measure_driven
 from .environment import environment
 from .helperuses import helper_uses
-from .inputs import Call, content_digest, copied, named_leaves
+from .inputs import Call, content_digest, copied
 from .lock import DeviceLock
 from .onejit import measure_one_program
 from .parts import Parts
 from .program import FlatProgram
 from .reference import Reference, ReferenceResults
-from .request import Equality, Request, sequence_of, subject_of
+from .request import Equality, Request, refuse_to_run, sequence_of, subject_of
 from .retraces import count_compilations
 from .stages import persistent_cache_off, warm_up
 from .statics import explain_missing_static
 from .subject import Subject, refuse_what_computes_nothing
+from .tracers import tracer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         )
     subject = subject_of(request, request.strategy)
     if subject.abstract:
-        _refuse_to_run(request, subject)
+        refuse_to_run(request, subject)
     lock = DeviceLock(f"{subject.device.platform}:{subject.device.id}", progress)
     with ExitStack() as stack:
         stack.enter_context(persistent_cache_off())
@@ -100,6 +102,9 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
             wrong, notes = _compare(request, subject, reference, result, texts)
     if lock.waited_seconds > _LONG_WAIT_SECONDS:
         notes = (*notes, f"waited {lock.waited_seconds:.0f} s for another process on this device")
+    traced_by = tracer()
+    if traced_by:
+        notes = (*notes, f"{traced_by} traces this process: what Python code takes is not gated")
     measurement = Measurement(
         name=request.name,
         strategy=subject.built.strategy,
@@ -111,12 +116,14 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         exact=parts.exact,
         host=parts.host,
         timed=parts.timed,
-        relative=parts.relative,
+        # The reference trace takes longer by another factor.
+        relative={} if traced_by else parts.relative,
         unavailable=parts.unavailable,
         environment=environment(subject.device),
         notes=(*subject.built.notes, *parts.notes, *notes),
         waited=parts.waited,
         uses=uses,
+        traced_by=traced_by,
     )
     return Probed(
         measurement=measurement,
@@ -141,28 +148,11 @@ def call_once(request: Request) -> Any:
     subject = subject_of(request, request.strategy)
     with subject.active():
         if subject.abstract:
-            _refuse_to_run(request, subject)
+            refuse_to_run(request, subject)
             return subject.built.call.eval_shape(*subject.inputs.args, **subject.inputs.kwargs)
         result = subject.call(subject.expendable())
         subject.wait(result)
         return result
-
-
-def _refuse_to_run(request: Request, subject: Subject) -> None:
-    """Refuses shapes without values where they would have to be run.
-
-    Raises:
-        MeasurementError: The strategy is not one ``jax.jit``, or a sequence of inputs is to be called.
-    """
-    if subject.built.jitted and request.sequence is None:
-        return
-    named = named_leaves(subject.built.function, subject.inputs)
-    path = next(each.path for each in named if isinstance(each.leaf, jax.ShapeDtypeStruct))
-    runs = "inputs= is called" if request.sequence is not None else f"{subject.built.strategy} runs the function"
-    raise MeasurementError(
-        f"{path} is a jax.ShapeDtypeStruct, a shape without values, and {runs}. Give arrays, or measure it with "
-        'strategies=["outer"], which then only compiles it.'
-    )
 
 
 def _measure(request: Request, subject: Subject, lock: DeviceLock) -> tuple[Parts, Any]:
@@ -235,6 +225,9 @@ def _compare(
 
     if equal.difference(got, equal.leaves_of(run(subject.inputs)), rtol, atol) is not None:
         return f"{found}, compared with {reference.strategy}; it changes from call to call", ()
+    if not _repeats(request, reference):
+        unsure = "which gives another one in each call: the function is not repeatable"
+        return f"{found}, compared with {reference.strategy}, {unsure}", ()
     if ill_conditioned(run, subject.inputs, reference.leaves, got, rtol, atol):
         return "", (
             f"ill-conditioned, not compared with {reference.strategy}: one ulp in the inputs moves the result as much",
@@ -243,6 +236,19 @@ def _compare(
     if step and ill_conditioned(run, subject.inputs, reference.leaves, got, rtol, atol, step):
         return "", (f"not compared with {reference.strategy}: rounding to {dtype} moves the result as much",)
     return f"{found}, compared with {reference.strategy}", ()
+
+
+def _repeats(request: Request, reference: Reference) -> bool:
+    """Whether the reference gives the same result again."""
+    subject = subject_of(
+        request, next(each for each in request.references if strategy_name(each) == reference.strategy)
+    )
+    try:
+        with subject.active():
+            again = equal.leaves_of(subject.first_call(subject.expendable()))
+    except Exception:  # it did not raise before
+        return False
+    return equal.difference(reference.leaves, again, None, None) is None
 
 
 __all__ = ["Equality", "Probed", "ReferenceResults", "Request", "call_once", "measure"]

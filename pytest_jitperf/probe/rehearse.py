@@ -11,7 +11,7 @@ from pytest_jitperf.strategies import Strategy, name_of
 
 from . import devices
 from . import inputs as arguments
-from .request import Request, sequence_of, subject_of
+from .request import Request, refuse_to_run, sequence_of, subject_of
 from .stages import persistent_cache_off, warm_up
 from .watch import Watch
 
@@ -59,6 +59,12 @@ def _called(request: Request, strategy: str | Strategy, watch: Watch) -> Any:
     subject = subject_of(request, strategy)
     call = Call(name_of(strategy), request.name)
     with subject.active():
+        if subject.abstract:
+            refuse_to_run(request, subject)
+            with watch.call(call):
+                lowered = subject.built.call.lower(*subject.inputs.args, **subject.inputs.kwargs)
+                lowered.compile()
+            return lowered.out_info
         # What a sequence of inputs compiles is compiled within the limits too.
         sequence = sequence_of(request) if strategy is request.strategy else None
         given = subject.expendable()

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
+
+from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.inner import InnerTarget, short_names
 from pytest_jitperf.strategies import Strategy, one_helper
 
 from . import devices
 from .build import build
-from .inputs import Call
+from .inputs import Call, named_leaves
 from .jitinfo import unbound
 from .subject import Subject, as_call, placed
 from .targets import resolve
@@ -115,3 +118,20 @@ def _function(request: Request, strategy: str | Strategy) -> tuple[Any, tuple[An
 
 def _with(receiver: tuple[Any, ...], call: Call) -> Call:
     return Call((*receiver, *call.args), call.kwargs)
+
+
+def refuse_to_run(request: Request, subject: Subject) -> None:
+    """Refuses shapes without values where they would have to be run.
+
+    Raises:
+        MeasurementError: The strategy is not one ``jax.jit``, or a sequence of inputs is to be called.
+    """
+    if subject.built.jitted and request.sequence is None:
+        return
+    named = named_leaves(subject.built.function, subject.inputs)
+    path = next(each.path for each in named if isinstance(each.leaf, jax.ShapeDtypeStruct))
+    runs = "inputs= is called" if request.sequence is not None else f"{subject.built.strategy} runs the function"
+    raise MeasurementError(
+        f"{path} is a jax.ShapeDtypeStruct, a shape without values, and {runs}. Give arrays, or measure it with "
+        'strategies=["outer"], which then only compiles it.'
+    )
