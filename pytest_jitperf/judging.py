@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import defaultdict
 from typing import Any, NoReturn
@@ -67,11 +68,11 @@ def judge_item(item: pytest.Item, state: State) -> None:
     told: dict[str, list[Tried]] = defaultdict(list)
     for each in fixture.tried:
         if _effect(item, each) is Effect.WARN:
-            told[_warning_of(each)].append(each)
+            told[_warning_of(item, each)].append(each)
     for sentence, about in told.items():
         # The sizes of a sweep have much in common.
-        names = listed(dict.fromkeys(each.key.measurement for each in about if each.key.measurement != "main"))
-        warning = JitperfWarning(f"{item.nodeid}{f' / {names}' if names else ''}: {sentence}")
+        which = listed(dict.fromkeys(each.key.measurement for each in about if each.key.measurement != "main"))
+        warning = JitperfWarning(f"{item.nodeid}{f' / {which}' if which else ''}: {sentence}")
         try:
             warnings.warn_explicit(warning, category=None, filename=str(item.path), lineno=line)
         except JitperfWarning:  # the project turns warnings into errors
@@ -107,12 +108,23 @@ def is_judgement(error: BaseException) -> bool:
     return isinstance(error, JitperfFailure) and not isinstance(error, NotMeasured)
 
 
-def _warning_of(tried: Tried) -> str:
+def _warning_of(item: pytest.Item, tried: Tried) -> str:
     sentence = tried.verdict.worst.sentence
+    if tried.verdict.outcome is Outcome.INPUTS_CHANGED:
+        # pytest's own id for what has no name, such as an array.
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        numbered = next((found for name in params if (found := _numbered(name, tried.key.test))), "")
+        hint = f"{numbered!r} in its id only counts the parameters: give each an id of its own if they changed places"
+        return f"{sentence}. {hint}" if numbered else sentence
     found = unstable_part(tried.key.test)
     if tried.verdict.outcome is not Outcome.NEW or not found:
         return sentence
     return f"{sentence}. Its id holds {found!r}, which changes from run to run: give the parameter an id of its own"
+
+
+def _numbered(name: str, test: str) -> str:
+    found = re.search(rf"[\[-]({re.escape(name)}\d+)[-\]]", test)
+    return found[1] if found else ""
 
 
 def _needed_options(config: pytest.Config) -> list[str]:

@@ -112,7 +112,8 @@ def test_programs_stay_the_same_while_inputs_move() -> None:
 )
 def test_the_least_exact_dtype_of_a_program(text: str, dtype: str) -> None:
     name, step = coarsest_dtype(["", text])
-    assert (name, step) == (dtype, float(jnp.finfo(dtype).eps) if dtype else 0.0)
+    finfo: Any = jnp.finfo
+    assert (name, step) == (dtype, float(finfo(dtype).eps) if dtype else 0.0)
 
 
 def mixed(x: Any) -> Any:
