@@ -58,12 +58,20 @@ class Machine:
         if self.kind == "AR(1) 0.6 over calls, 10 %":
             self.state = 0.6 * self.state + 0.08 * self.normal()
             return self.state
+        if self.kind == "threads that spin, busy":
+            # Most calls wait for threads that wait for a core; on one core none does.
+            spins = not self.pinned and self.normal() > -0.3
+            return 0.03 * self.normal() + (2.3 + 2.3 * abs(self.normal()) if spins else 0.0)
         # Load comes for about 0.3 s and goes for as long; a call has to wait for its core, on one core less often.
         if self.wall >= self.load_until:
             self.loaded = not self.loaded
             self.load_until = self.wall + round(3e8 * self.rng.exponential())
         waits = self.loaded and abs(self.normal()) > (1.0 if self.pinned else 0.3)
         return 0.02 * self.normal() + (math.log1p(abs(self.normal())) if waits else 0.0)
+
+    def threads(self) -> dict[int, tuple[int, int]]:
+        """A busy machine has threads wait for half of the time."""
+        return {1: (self.cpu, self.wall // 2)} if self.kind.endswith("busy") else {}
 
     @contextmanager
     def one_core(self, rng: random.Random) -> Iterator[bool]:
@@ -78,6 +86,7 @@ MACHINES = (
     "two speeds, 20 % apart",
     "AR(1) 0.6 over calls, 10 %",
     "load comes and goes",
+    "threads that spin, busy",
 )
 
 
@@ -95,7 +104,7 @@ def whole_races(kind: str, ratio: float, races: int, seed: int) -> tuple[Verdict
             rng=random.Random(f"{kind} {number}"),
             clocks=machine.clocks(),
             pin=machine.one_core,
-            threads=dict,
+            threads=machine.threads,
         )
         sides.append(side_of(found, RUN_LIMIT))
         taken.append(found.rounds)
