@@ -67,9 +67,15 @@ def short_aval(leaf: Any) -> str:
     return f"{weak}{name}[{','.join(map(str, aval.shape))}]"
 
 
+def device_count(leaf: Any) -> int:
+    """Over how many devices an array is spread, or will be of which only the shape is given."""
+    sharding = leaf.sharding if isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) else None
+    return len(sharding.device_set) if sharding is not None else 1
+
+
 def _spread(leaf: Any) -> str:
     """Over how many devices an array is spread, and what each has: ``" on 2 devices as [4,128]"``; empty for one."""
-    devices = len(leaf.sharding.device_set) if isinstance(leaf, jax.Array) else 1
+    devices = device_count(leaf)
     if devices == 1:
         return ""
     return f" on {devices} devices as [{','.join(map(str, leaf.sharding.shard_shape(leaf.shape)))}]"
@@ -152,6 +158,9 @@ def copy_leaf(leaf: Any) -> Any:
         return leaf
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.block_until_ready(jax.random.clone(leaf))
+    if len(leaf.sharding.device_set) > 1:
+        # Of a mesh with explicit axes, JAX takes no sharding here; a plain copy is spread as the original is.
+        return jax.block_until_ready(jnp.array(leaf, copy=True))
     return jax.block_until_ready(jnp.array(leaf, copy=True, device=leaf.sharding))
 
 

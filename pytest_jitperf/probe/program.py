@@ -20,8 +20,9 @@ from jax import export
 from pytest_jitperf.errors import MeasurementError
 
 from . import clock
+from .customcalls import why_unstable
 from .fingerprint import identity, lowered
-from .inputs import short_aval
+from .inputs import device_count, short_aval
 from .refusals import one_line, why_not_exported
 
 
@@ -163,7 +164,7 @@ def loaded(raw: bytes, leaves: Sequence[Any]) -> export.Exported:
         leaves: Those of today's call, for the platform and the number of devices.
 
     Raises:
-        MeasurementError: The bytes cannot be read by this jax, or are for another platform or device count.
+        MeasurementError: The bytes cannot be read by this jax, or are of another format, platform or device count.
     """
     try:
         made = export.deserialize(bytearray(raw))
@@ -171,10 +172,17 @@ def loaded(raw: bytes, leaves: Sequence[Any]) -> export.Exported:
         raise MeasurementError(f"the stored program cannot be read by jax {jax.__version__}: {one_line(error)}") from (
             error
         )
+    least, most = (
+        export.minimum_supported_calling_convention_version,
+        export.maximum_supported_calling_convention_version,
+    )
+    if not least <= made.calling_convention_version <= most:
+        seen = f"is of format version {made.calling_convention_version}"
+        raise MeasurementError(f"the stored program {seen}, and jax {jax.__version__} takes {least} to {most}")
     platform = _platform(leaves)
     if platform not in made.platforms:
         raise MeasurementError(f"the stored program is for {', '.join(made.platforms)}, not for {platform}")
-    count = max((len(leaf.sharding.device_set) for leaf in leaves if isinstance(leaf, jax.Array)), default=1)
+    count = max(map(device_count, leaves), default=1)
     if made.nr_devices != count:
         raise MeasurementError(f"the stored program is for {made.nr_devices} devices, not for {count}")
     return made
@@ -202,7 +210,8 @@ def replayed(
         options: Its compiler options.
 
     Raises:
-        MeasurementError: Its inputs are of other shapes or dtypes, or it cannot be lowered here.
+        MeasurementError: Its inputs are of other shapes or dtypes, it holds custom calls that nobody promises to keep,
+            or it cannot be lowered here.
     """
     if len(made.in_avals) != len(leaves):
         raise MeasurementError(f"the stored program takes {len(made.in_avals)} leaves, not {len(leaves)}")
@@ -224,22 +233,33 @@ def replayed(
         fingerprint="",
     )
     try:
-        return _identified(program)
+        program = _identified(program)
     except Exception as error:
         raise MeasurementError(f"the stored program cannot be lowered: {one_line(error)}") from error
+    if "custom_call" in program.text:
+        unstable = why_unstable(made, _arguments(program), _platform(leaves))
+        if unstable:
+            raise MeasurementError(f"the stored program cannot be run: {unstable}")
+    return program
 
 
 def _identified(program: FlatProgram) -> FlatProgram:
     """The program with its text and fingerprint."""
-    leaves = program.leaves
-    if program.exported.nr_devices == 1:
-        # Where an argument is, and whether it was put there, says nothing about the program.
-        read = dict(zip(program.order, program.exported.in_avals, strict=True))
-        avals = [read[n] if n in read else _aval(leaf) for n, leaf in enumerate(leaves)]
-        leaves = tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)
+    leaves = _arguments(program)
     lowering = lowered(program.exported, leaves, program.order, program.results, program.donated)
     fingerprint = identity(program.exported, lowering, program.donated, program.options)
     return replace(program, text=lowering.as_text(), fingerprint=fingerprint)
+
+
+def _arguments(program: FlatProgram) -> tuple[Any, ...]:
+    """Its leaves, abstract where it is for one device."""
+    leaves = program.leaves
+    if program.exported.nr_devices != 1:
+        return leaves
+    # Where an argument is, and whether it was put there, says nothing about the program.
+    read = dict(zip(program.order, program.exported.in_avals, strict=True))
+    avals = [read[n] if n in read else _aval(leaf) for n, leaf in enumerate(leaves)]
+    return tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)
 
 
 def _flat(made: export.Exported) -> export.Exported:

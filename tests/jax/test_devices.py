@@ -130,6 +130,10 @@ found["as-is raced"] = [raced.same, raced.cannot, raced.run is not None]
 copies = jax.device_put(x, NamedSharding(jax.make_mesh((8,), ("i",)), PartitionSpec()))
 found["inputs"] = [each.measurement.inputs for each in (first, whole, run(f, copies, device="as-is"))]
 found["eight on one"] = versus(first, whole).cannot
+shape = jax.ShapeDtypeStruct(spread.shape, spread.dtype, sharding=spread.sharding)
+planned = run(f, shape, device="as-is")
+changed = versus(run(lambda y: jnp.tanh(y) * 3, shape, device="as-is"), planned)
+found["planned"] = [planned.measurement.inputs, changed.same, changed.cannot, changed.old_exact["peak_bytes"]]
 found["devices counted"] = first.measurement.environment.device_count
 print(json.dumps(found))
 """
@@ -175,6 +179,10 @@ def test_sharded_programs_have_fingerprints_and_race(eight: dict[str, Any]) -> N
 
 def test_a_program_for_eight_devices_is_not_run_on_one(eight: dict[str, Any]) -> None:
     assert eight["eight on one"] == "the stored program is for 8 devices, not for 1"
+
+
+def test_shapes_without_values_may_be_spread_too(eight: dict[str, Any]) -> None:
+    assert eight["planned"] == ["x: f32[64] on 8 devices as [8]", False, "", 64]
 
 
 def test_how_inputs_are_spread_is_part_of_what_they_are(eight: dict[str, Any]) -> None:
