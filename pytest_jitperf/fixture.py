@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_jitperf.calling import called_rightly
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.tracebacks import without_own_frames
 from pytest_jitperf.wording import listed, show
@@ -46,6 +47,7 @@ class Jitperf:
     tried: list[Tried] = field(default_factory=list, repr=False)
     called: bool = field(default=False, repr=False)
 
+    @called_rightly("jitperf")
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Measures ``function(*args, **kwargs)`` and returns its result under the item's strategy.
 
@@ -65,6 +67,7 @@ class Jitperf:
         __tracebackhide__ = True
         return self.measure(function, args=args, kwargs=kwargs)
 
+    @called_rightly("jitperf.measure")
     def measure(
         self,
         function: Callable[..., Any],

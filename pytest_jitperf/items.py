@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unittest
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,7 @@ from pytest_jitperf.fixture import Jitperf
 from pytest_jitperf.markers import baseline_key, has_own_marker, layers_of, marker_line
 from pytest_jitperf.merging import merge
 from pytest_jitperf.plan import Plan, make_plan
+from pytest_jitperf.probe.refusals import one_line
 from pytest_jitperf.report.progress import Progress
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, State, case_of
 from pytest_jitperf.strategies import is_builtin, name_of
@@ -81,11 +83,14 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
             " comes after the test was expanded into one item per strategy.",
             pytrace=False,
         )
+    run, spec = item.config.stash[RUN], state.spec
+    why_not = _why_no_jax(forked=run.process != os.getpid())
+    if why_not:
+        _fail_set_up(item, why_not)
     from pytest_jitperf.probe import devices
     from pytest_jitperf.probe.reference import ReferenceResults
     from pytest_jitperf.probe.targets import resolve
 
-    run, spec = item.config.stash[RUN], state.spec
     asked: tuple[str, ...] = ()
     try:
         asked = tuple(devices.local_devices()) if case.device == devices.ALL else (case.device,)
@@ -130,6 +135,27 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
     )
     state.fixture = Jitperf(case.strategy, device, asked, trial, run.settings.mode != "disable", spec.sizes)
     return state.fixture
+
+
+def _why_no_jax(*, forked: bool) -> str:
+    """Why nothing can be measured in this process, one sentence; empty where it can.
+
+    Args:
+        forked: Whether it was forked from the one in which the run began.
+    """
+    try:
+        import pytest_jitperf.probe.compare
+        import pytest_jitperf.probe.measure  # noqa: F401  (all that a measurement imports)
+        from pytest_jitperf.probe import devices
+    except Exception as error:  # RuntimeError where jaxlib does not fit, AttributeError where a name has moved
+        needed = "what is measured needs jax 0.8 or newer and the jaxlib that fits it"
+        return f"JAX cannot be used here ({one_line(error)}); {needed}"
+    if forked and devices.are_running():
+        return (
+            "this process was forked from one in which JAX was at work already, where JAX hangs: run marked tests "
+            "without --forked, or let nothing use JAX before the tests (conftest.py, top of a test file, parameters)"
+        )
+    return ""
 
 
 def _baselines(item: pytest.Item) -> Baselines:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from pytest_jitperf.inner import InnerTarget
@@ -11,7 +11,7 @@ from pytest_jitperf.sizes import Size
 from pytest_jitperf.strategies import Strategy
 from pytest_jitperf.units import Tolerance
 
-__all__ = ["Changes", "InnerChange", "Layer", "Spec", "Table", "put_over"]
+__all__ = ["Changes", "InnerChange", "Layer", "Spec", "Table", "put_over", "with_each"]
 
 T = TypeVar("T")
 
@@ -110,6 +110,38 @@ class Layer:
     def line(self, error: str) -> str:
         """One line of a message."""
         return f"jitperf marker{f' ({self.where})' if self.where else ''}: {error}"
+
+
+def with_each(layer: Layer, names: Sequence[str], each: str) -> Layer:
+    """The layer with tables in which a word that stands for several strategies is replaced by their names.
+
+    Args:
+        layer: One marker.
+        names: The strategies; where there are none, the word stays.
+        each: The word. What the same table says of one of them goes before what it says of all.
+    """
+
+    def spread(rows: Mapping[str, Any]) -> dict[str, Any]:
+        found = {key: value for key, value in rows.items() if key != each}
+        for name in names:
+            own, shared = found.get(name, rows[each]), rows[each]
+            found[name] = {**shared, **own} if isinstance(own, Mapping) and isinstance(shared, Mapping) else own
+        return found
+
+    def table(changes: Changes[T]) -> Changes[T]:
+        rows: dict[str, Any] = dict(changes.rows)
+        for key, row in rows.items():
+            if row is not None and each in row and names:
+                # Nothing is held against itself.
+                rows[key] = {name: value for name, value in spread(row).items() if name != key}
+        return replace(changes, rows=spread(rows) if each in rows and names else rows)
+
+    return replace(
+        layer,
+        budgets=table(layer.budgets),
+        tolerance=table(layer.tolerance),
+        faster_than=table(layer.faster_than),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

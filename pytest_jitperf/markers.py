@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -15,6 +16,9 @@ from pytest_jitperf.spec import parse_marker
 __all__ = ["MARKER", "baseline_key", "has_own_marker", "layers_of", "marker_line"]
 
 MARKER = "jitperf"
+
+# The parameter that pytest-repeat adds, with ids such as "2-10": each repetition is the same test.
+_REPETITION = "__pytest_repeat_step_number"
 
 Node: TypeAlias = Any
 """A node of pytest's collection tree, whose common class is not public."""
@@ -76,9 +80,20 @@ def baseline_key(item: pytest.Function, strategy_id: str) -> str:
     callspec = getattr(item, "callspec", None)
     name = getattr(item, "originalname", None) or item.name
     if callspec is not None:
-        own = callspec.id.removesuffix(strategy_id).removesuffix("-")
+        own = _without(callspec.id, re.escape(strategy_id))
+        if _REPETITION in callspec.params:
+            own = _without(own, rf"{callspec.params[_REPETITION] + 1}-\d+")
         name = f"{name}[{own}]" if own else name
     return "::".join([*names, name])
+
+
+def _without(ids: str, pattern: str) -> str:
+    """Ids joined by ``-`` without the last one that fits; another plugin may have added its own behind ours."""
+    found = list(re.finditer(rf"(?:^|-)(?:{pattern})(?=-|$)", ids))
+    if not found:
+        return ids
+    before, after = ids[: found[-1].start()], ids[found[-1].end() :]
+    return f"{before}{after}" if before else after.removeprefix("-")
 
 
 def marker_line(item: pytest.Item) -> tuple[str, int]:

@@ -171,6 +171,8 @@ class Measurement:
             code's cost. Not stored.
         uses: What the jits of helpers are to the trace of an outer one, for the guide; empty where nobody asked. Not
             stored.
+        traced_by: Who looks at every line of Python code meanwhile (``"coverage"``, a debugger), which makes it slower;
+            empty where nobody does. Not stored.
     """
 
     name: str = "main"
@@ -189,6 +191,7 @@ class Measurement:
     notes: tuple[str, ...] = ()
     waited: float = 0.0
     uses: tuple[HelperUse, ...] = ()
+    traced_by: str = ""
 
     def value(self, metric: str) -> float | None:
         """The metric's number (median for timings), or None where it was not measured."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pytest_jitperf.errors import SpecError
 from pytest_jitperf.inner import InnerTarget, short_names
-from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec, put_over
+from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec, put_over, with_each
 from pytest_jitperf.sizes import FEWEST_SIZES, Size, numbers
 from pytest_jitperf.strategies import BUILTIN, EACH, Strategy, default_strategies, name_of, one_helper, traits
 from pytest_jitperf.wording import choose, listed, show
@@ -91,7 +91,7 @@ class _Merged:
         fallback_strategies: Sequence[str],
         fallback_devices: Sequence[str],
     ) -> None:
-        self.layers = layers
+        self.layers: Sequence[Layer] = layers
         self.known: dict[str, str | Strategy] = {name: name for name in BUILTIN}
         self.known |= {each.name: each for each in registered}
         for layer in layers:
@@ -104,6 +104,7 @@ class _Merged:
         self.known |= {name: name for name in self.each}
         self.strategies = self._strategies(fallback_strategies)
         self.devices = self._devices(fallback_devices)
+        self.layers = [with_each(layer, self._helpers_meant(), EACH) for layer in layers]
 
     def spec(self) -> Spec:
         assert self.strategies is not None, "errors() is asked before"
@@ -209,6 +210,11 @@ class _Merged:
         known = {**self.known, EACH: EACH}
         usable = [name for name in fallback if name in known and (has_inner or not _swaps(known[name]))]
         return self._each_helper([known[name] for name in usable or default_strategies(has_inner)])
+
+    def _helpers_meant(self) -> list[str]:
+        """Strategies that ``inner:each`` stands for in a table: those of the test, of which there may be one alone."""
+        names = [name_of(each) for each in self.strategies or ()]
+        return [name for name in self.each if name in names] or self.each
 
     def _each_helper(self, strategies: Sequence[str | Strategy]) -> tuple[str | Strategy, ...]:
         """The strategies, with one for each helper where that is asked for."""

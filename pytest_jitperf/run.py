@@ -41,6 +41,7 @@ class Run:
         lines: What hooks add to the reports, once all tests have run.
         rehearsing: Who waits for this process where it only rehearses an item of another one, or None.
         started: When the run began, ns of the wall clock.
+        process: Number of the process in which it began.
     """
 
     settings: Settings
@@ -55,6 +56,7 @@ class Run:
     lines: tuple[str, ...] = ()
     rehearsing: Rehearsing | None = None
     started: int = field(default_factory=clock.perf_counter_ns)
+    process: int = field(default_factory=os.getpid)
 
     def gather(self) -> Gathered:
         """The rows of the run."""

@@ -26,6 +26,7 @@ from pytest_jitperf.plan import Plan
 from pytest_jitperf.rehearsing import Rehearsing
 from pytest_jitperf.sizes import Place, Size
 from pytest_jitperf.strategies import name_of
+from pytest_jitperf.wording import listed
 
 if TYPE_CHECKING:
     from pytest_jitperf.probe.measure import Probed, Request
@@ -144,13 +145,19 @@ class Trial:
             JitperfError: It cannot be measured, or its baseline cannot be read.
             Exception: Whatever the user's function raised.
         """
+        from pytest_jitperf.probe.jaxconfig import config_kept
+
+        with config_kept() as changed:
+            return self._run(asked, changed)
+
+    def _run(self, asked: Asked, changed: Callable[[], Sequence[str]]) -> Tried:
         from pytest_jitperf.probe.measure import measure
 
         request = self._request(asked)
         probed = measure(request, self.references, self.progress)
         measured = _with_facts(_bounded(probed.measurement), self.facts)
         measured = _with_counts(measured, self.custom, asked, probed)
-        measured = self._noted(measured)
+        measured = self._noted(measured, changed())
         plan = _as_far_as_measured(self.planner(measured.environment.platform, measured.program is not None), measured)
         key = Key(
             test=self.test,
@@ -205,9 +212,11 @@ class Trial:
             JitperfError: The strategy cannot be applied.
             Exception: Whatever the user's function raised.
         """
+        from pytest_jitperf.probe.jaxconfig import config_kept
         from pytest_jitperf.probe.measure import call_once
 
-        return call_once(self._request(asked))
+        with config_kept():
+            return call_once(self._request(asked))
 
     def rehearse(self, asked: Asked) -> Any:
         """Calls what a measurement would call once each, watched by whoever waits for this process.
@@ -223,13 +232,15 @@ class Trial:
         others = [plan.find(name) for name in plan.faster_than if name not in self._left_out()]
         return rehearse(self._request(asked), others, plan.phase_limits, self.rehearsing)
 
-    def _noted(self, measured: Measurement) -> Measurement:
-        """The measurement with the references that it could not be held against."""
+    def _noted(self, measured: Measurement, changed: Sequence[str]) -> Measurement:
+        """The measurement with the references that it could not be held against, and settings that were put back."""
         plan = self.planner("", None)
         names = [name_of(each) for each in plan.references]
         before = names[: names.index(plan.strategy_name)] if plan.strategy_name in names else names
         missing = [self.left_out[name] for name in before if name in self.left_out] if plan.equal_results else []
         notes = [f"not compared with a reference: {sentence}" for sentence in missing]
+        if changed:
+            notes.append(f"the function sets {listed(changed)}, which is put back as it was after the measurement")
         return replace(measured, notes=(*measured.notes, *notes)) if notes else measured
 
     def _left_out(self) -> Collection[str]:

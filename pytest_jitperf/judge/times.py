@@ -166,6 +166,10 @@ def stored_time(plan: Plan, measured: Measurement, entry: Entry) -> list[Finding
     old, new = entry.timed.get("run"), measured.timed.get("run")
     if allowed is None or not allowed.gated or old is None or new is None:
         return []
+    if measured.traced_by:
+        sentence = f"run not gated: {measured.traced_by} traces this process, so Python code takes longer"
+        short = f"run: {measured.traced_by} traces this process"
+        return [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, metric="run", short=short)]
     if entry.environment.machine != measured.environment.machine or entry.environment.differences(measured.environment):
         sentence = "run not gated: its stored time is of another machine or environment"
         return [Finding(outcome=Outcome.NOT_GATED, sentence=sentence, metric="run", short="stored elsewhere")]

@@ -106,15 +106,15 @@ def collector_off() -> Iterator[None]:
 
     Within another such block, or where the user keeps it off, nothing is done: a collection takes tens of milliseconds.
     """
-    if not gc.isenabled():
-        yield
-        return
-    gc.collect()
-    gc.disable()
+    enabled = gc.isenabled()
+    if enabled:
+        gc.collect()
+        gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        # The user's function may have turned it on or off.
+        (gc.enable if enabled else gc.disable)()
 
 
 def _time_calls(side: Side, calls: int, block: Callable[[Any], None], clocks: Clocks) -> tuple[float, float]:

@@ -39,6 +39,7 @@ class CompileLog:
         lowered: How often each of the user's functions was lowered.
         seconds: Wall seconds by phase (``trace``, ``lower``, ``xla``), none counted twice.
         cache_hits: Executables that came from the persistent compilation cache instead.
+        missing: Why nothing is known; empty where it is.
         watching: Whether what is compiled is described, which takes a while for large arguments.
         compilations: Descriptions of what was compiled, in order; empty unless watching.
         told: Is told each phase that has ended, with its wall seconds less those of phases within; None for nobody.
@@ -50,6 +51,7 @@ class CompileLog:
     lowered: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: {"trace": 0.0, "lower": 0.0, "xla": 0.0})
     cache_hits: int = 0
+    missing: str = ""
     watching: bool = False
     compilations: list[Compilation] = field(default_factory=list)
     told: Callable[[str, float], None] | None = None
@@ -104,6 +106,9 @@ class CompileLog:
         return True
 
 
+_ON_DURATION, _ON_EVENT = "register_event_duration_secs_listener", "register_event_listener"
+
+
 @contextmanager
 def compile_log(log: CompileLog | None = None) -> Iterator[CompileLog]:
     """Listens to this thread's compilations; the listeners are taken away again.
@@ -125,23 +130,36 @@ def compile_log(log: CompileLog | None = None) -> Iterator[CompileLog]:
         if event == _CACHE_HIT and threading.get_ident() == thread:
             log.cache_hits += 1
 
-    jax.monitoring.register_event_duration_secs_listener(on_duration)
-    jax.monitoring.register_event_listener(on_event)
+    for name, listener in ((_ON_DURATION, on_duration), (_ON_EVENT, on_event)):
+        register = getattr(jax.monitoring, name, None)
+        if register is None:
+            log.missing = f"this jax has no jax.monitoring.{name}"
+        else:
+            register(listener)
     try:
         yield log
     finally:
-        _unregister("unregister_event_duration_listener", on_duration)
-        _unregister("unregister_event_listener", on_event)
+        there = _unregister("unregister_event_duration_listener", on_duration)
+        there &= _unregister("unregister_event_listener", on_event)
+        if not there and not log.missing:
+            log.missing = "the listeners of jax.monitoring were cleared meanwhile"
 
 
-def _unregister(name: str, listener: Callable[..., None]) -> None:
+def _unregister(name: str, listener: Callable[..., None]) -> bool:
+    """Takes a listener away; whether it was still there."""
     unregister = getattr(jax.monitoring, name, None)
     if unregister is None:
         # Private: in public, JAX 0.8 can only forget all listeners, other people's too.
         from jax._src import monitoring
 
-        unregister = getattr(monitoring, f"_{name}_by_callback")
-    unregister(listener)
+        unregister = getattr(monitoring, f"_{name}_by_callback", None)
+    if unregister is None:
+        return False
+    try:
+        unregister(listener)
+    except (AssertionError, ValueError):  # JAX asserts that it is there
+        return False
+    return True
 
 
 def _jaxpr_on(frame: FrameType | None) -> Any:

@@ -16,6 +16,7 @@ from pytest_jitperf.errors import MeasurementError
 # Name of the profiler's host event for one execution of one executable (jaxlib 0.7.2 to 0.12, CPU).
 _LAUNCH_EVENT = "ParseArguments"
 _MARKER = "jitperf launches"
+_PROFILER = ("ProfileData", "ProfileOptions", "TraceAnnotation", "start_trace", "stop_trace")
 
 PROFILED = "a profiler is at work in this process"
 """Why calls cannot be counted."""
@@ -59,6 +60,9 @@ def launches(function: Callable[[], Any], wait: Callable[[Any], Any]) -> int:
         MeasurementError: A profile is being taken already, there is no place to write one, or this backend's profiler
             does not name launches.
     """
+    missing = [name for name in _PROFILER if not hasattr(jax.profiler, name)]
+    if missing:
+        raise MeasurementError(f"this jax has no jax.profiler.{missing[0]}")
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
     try:

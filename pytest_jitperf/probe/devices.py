@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src import xla_bridge
 
 from pytest_jitperf.errors import MeasurementError
 
@@ -39,6 +40,13 @@ def find(asked: str) -> jax.Device:
     if int(index or 0) >= len(devices):
         raise NoDeviceError(f"no {asked} here: {len(devices)} {platform} device{'s' if len(devices) != 1 else ''}")
     return devices[int(index or 0)]
+
+
+def are_running() -> bool:
+    """Whether JAX has started its devices in this process, or in the one that it was forked from."""
+    # Private: in public nobody tells without starting them. Where that is gone, nobody tells.
+    ask = getattr(xla_bridge, "backends_are_initialized", lambda: False)
+    return bool(ask())
 
 
 def local_devices() -> list[str]:

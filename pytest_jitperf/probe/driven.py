@@ -14,7 +14,7 @@ from .compilelog import CompileLog
 from .costs import program_costs, unused_donation_bytes
 from .firststages import CountedTrace, counted_trace, first_stages
 from .flat import FlatJit, over_arrays
-from .inputs import Call, content_digest, named_leaves, text_of
+from .inputs import Call, named_leaves, text_of
 from .jitinfo import is_jitted, named_for_jit
 from .lock import DeviceLock
 from .parts import Parts, described, donated_positions, relative_unit, repeat_while_cheap, summary
@@ -64,9 +64,7 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool, repeat: 
     _add_cold(parts, log, [each.seconds for _, each, _ in rounds])
     parts.add_waited([spans["compile"] for spans, _, _ in rounds])
 
-    if not _repeatable(subject, result):
-        parts.notes.append("the result changes from call to call: the function is not repeatable")
-    parts.add_warm(subject, lock)
+    parts.add_warm(subject, lock, first=equal.snapshot(result))
 
     if subject.swap is not None:
         _add_helpers(parts, subject, lock, record=record)
@@ -77,27 +75,18 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool, repeat: 
     return parts, result
 
 
-def _repeatable(subject: Subject, result: Any) -> bool:
-    """Whether a second call with the same values gives the same result."""
-    inputs = subject.prepare()
-    same = subject.make_args is None or content_digest(inputs) == content_digest(subject.inputs)
-    again = subject.call(inputs)
-    subject.wait(again)
-    return not same or equal.difference(equal.leaves_of(result), equal.leaves_of(again), None, None) is None
-
-
 def _add_cold(parts: Parts, log: CompileLog, rounds: Sequence[Mapping[str, float]]) -> None:
     """Adds what the first call compiled, and how long all of the cold calls took to."""
     for phase in log.seconds:
         parts.timed[phase] = summary([seconds[phase] for seconds in rounds])
     parts.timed["compile"] = summary([sum(seconds.values()) for seconds in rounds])
-    if (log.user or log.primitives) and not sum(log.seconds.values()):
-        # JAX times its phases with time.time, which a fixture may have frozen.
+    # JAX times its phases with time.time, which a fixture may have frozen.
+    frozen = (log.user or log.primitives) and not sum(log.seconds.values())
+    if frozen or log.missing:
         for phase in ("compile", *log.seconds):
             del parts.timed[phase]
-            parts.unavailable[phase] = "the clock did not advance while it compiled"
-    parts.host["compilations"] = len(log.user)
-    parts.host["primitive_compilations"] = len(log.primitives)
+            parts.unavailable[phase] = log.missing or "the clock did not advance while it compiled"
+    parts.add_compilations(log)
     parts.retraces.update(within(log.compilations))
     if log.cache_hits:
         parts.notes.append(f"{log.cache_hits} compilations came from JAX's persistent cache")

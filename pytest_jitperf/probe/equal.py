@@ -26,6 +26,14 @@ def leaves_of(result: Any) -> list[tuple[str, Any]]:
     return [(f"result{path}", to_numpy(leaf)) for path, leaf in leaves_with_paths(result)]
 
 
+def snapshot(result: Any) -> list[tuple[str, Any]]:
+    """The leaves of a result as they are now, whatever the function does to the arrays that it gave away."""
+    return [
+        (path, leaf.copy() if isinstance(leaf, np.ndarray) and leaf.flags.writeable else leaf)
+        for path, leaf in leaves_of(result)
+    ]
+
+
 def difference(
     reference: Sequence[tuple[str, Any]], result: Sequence[tuple[str, Any]], rtol: float | None, atol: float | None
 ) -> str | None:

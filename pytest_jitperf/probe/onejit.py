@@ -8,7 +8,7 @@ from typing import Any
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program
 
-from . import clock
+from . import clock, equal
 from .block import collector_off
 from .firststages import first_stages
 from .flat import over_arrays
@@ -46,8 +46,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
     with lock.held(), collector_off():
         stages, counted, log = first_stages(jitted, inputs.args, inputs.kwargs, record=record)
     parts.add_calls("trace_calls", counted.calls, counted.missing)
-    parts.host["compilations"] = len(log.user)
-    parts.host["primitive_compilations"] = len(log.primitives)
+    parts.add_compilations(log)
     if log.cache_hits:
         parts.notes.append("the compilation came from JAX's persistent cache although it was switched off")
 
@@ -70,7 +69,9 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
         result = subject.call(subject.expendable())
         refuse_odd_result(result, subject.built.function)
         subject.wait(result)
-        parts.add_warm(subject, lock)
+        # Of what calls back into Python nobody knows that it does the same each time.
+        calls_back = "callback" in stages.lowered.as_text()
+        parts.add_warm(subject, lock, first=equal.snapshot(result) if calls_back else None)
 
     text = text_of(dynamic)
     try:

@@ -12,12 +12,13 @@ import jax
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program, Sample
 
-from . import counts
+from . import counts, equal
 from .block import collector_off
 from .compilelog import CompileLog, compile_log
 from .costs import Costs, program_costs, unused_donation_bytes
 from .fingerprint import FINGERPRINT_VERSION
 from .idle import Span
+from .inputs import content_digest
 from .lock import DeviceLock
 from .program import FlatProgram
 from .race import sample
@@ -27,6 +28,8 @@ from .subject import Subject
 
 _NOTHING_RUN = "compiled and not run: the arguments are shapes without values"
 _RUN_SECONDS = 0.2
+# Of a call that takes longer than this, one serves for all counts.
+_DEAR_CALL_SECONDS = 2.0
 _REPEAT_SECONDS = 1.5
 _REPEAT_ROUNDS = 5
 
@@ -59,6 +62,14 @@ class Parts:
             self.unavailable[name] = missing
         else:
             self.host[name] = calls
+
+    def add_compilations(self, log: CompileLog) -> None:
+        """Adds how many executables were built, or why that is not known."""
+        for metric, names in (("compilations", log.user), ("primitive_compilations", log.primitives)):
+            if log.missing:
+                self.unavailable[metric] = log.missing
+            else:
+                self.host[metric] = len(names)
 
     def add_costs(self, stages: ColdStages) -> Costs:
         """Adds the exact metrics of the one program, and the program for those of the user's own."""
@@ -96,22 +107,46 @@ class Parts:
         """Adds how far load may have stretched a cold compile."""
         self.waited = statistics.median(each.wall - each.least for each in rounds)
 
-    def add_warm(self, subject: Subject, lock: DeviceLock) -> None:
-        """Adds what only warm calls show: run time, Python calls and launches per call."""
+    def add_warm(self, subject: Subject, lock: DeviceLock, first: list[tuple[str, Any]] | None = None) -> None:
+        """Adds what only warm calls show: run time, Python calls and launches per call.
+
+        Args:
+            subject: Within ``subject.active()``.
+            lock: Held for timed blocks.
+            first: Leaves of the first call's result, to be compared with a late one's; None to leave that out.
+        """
         with lock.held(), collector_off():
             self.timed["run"] = sample(subject.side(), block=subject.wait, max_seconds=_RUN_SECONDS)
         prepared = subject.prepare()
+        if subject.make_args is not None and first is not None:
+            first = first if content_digest(prepared) == content_digest(subject.inputs) else None
+        counted: list[tuple[int | None, Any]] = []
+
+        def counting() -> Any:
+            counted.append(counts.python_calls(lambda: subject.call(prepared)))
+            return counted[-1][1]
+
+        dear = self.timed["run"].median > _DEAR_CALL_SECONDS
         with compile_log() as log:
-            calls, result = counts.python_calls(lambda: subject.call(prepared))
-            subject.wait(result)
+            if dear:
+                self._add_launches(subject, counting)
+            if not counted:
+                subject.wait(counting())
+        calls, result = counted.pop()
+        if first is not None and equal.difference(first, equal.leaves_of(result), None, None) is not None:
+            self.notes.append("the result changes from call to call: the function is not repeatable")
         del prepared, result
         if log.user or log.primitives:
             # The third call or so: what compiles now compiles in every call.
             self._add_repeated(subject)
         self.add_calls("host_calls", calls)
-        prepared = subject.prepare()
+        if not dear:
+            prepared = subject.prepare()
+            self._add_launches(subject, lambda: subject.call(prepared))
+
+    def _add_launches(self, subject: Subject, call: Callable[[], Any]) -> None:
         try:
-            self.host["launches"] = counts.launches(lambda: subject.call(prepared), subject.wait)
+            self.host["launches"] = counts.launches(call, subject.wait)
         except MeasurementError as error:
             self.unavailable["launches"] = str(error)
         if self.host.get("launches") == 0 and subject.device.platform != "cpu":
@@ -131,7 +166,8 @@ class Parts:
             with compile_log(log):
                 subject.wait(subject.call(prepared))
         for metric, lines in repeated(*(log.compilations for log in logs)).items():
-            self.host[metric] += sum(METRIC_OF[each.own] == metric for each in logs[1].compilations)
+            if metric in self.host:
+                self.host[metric] += sum(METRIC_OF[each.own] == metric for each in logs[1].compilations)
             self.retraces[metric] = (*self.retraces.get(metric, ()), *lines)
             more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
             self.notes += [f"compiles again in {lines[0]}{more}"] if lines else []

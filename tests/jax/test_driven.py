@@ -114,14 +114,64 @@ def test_a_result_that_changes_from_call_to_call_is_noted(measured: Callable[...
     assert measured(lambda x: x + 1, X, strategy="eager").measurement.notes == ()
 
 
+def test_so_is_one_that_changes_late_or_in_place(measured: Callable[..., Probed]) -> None:
+    note = ("the result changes from call to call: the function is not repeatable",)
+    calls = itertools.count()
+    late = measured(lambda x: x if next(calls) < 4 else x + 1, X, strategy="eager")
+    assert late.measurement.notes == note
+
+    held = np.zeros(3)
+
+    def in_place(x: Any) -> Any:
+        held[0] += 1
+        return held
+
+    assert measured(in_place, X, strategy="eager").measurement.notes == note
+
+    def called_back(x: Any) -> Any:
+        return jax.pure_callback(lambda x: np.asarray(x) + next(calls), x, x)
+
+    assert measured(called_back, X, equality=None).measurement.notes == note
+
+
+def test_compilations_are_not_known_where_nobody_may_listen(measured: Callable[..., Probed]) -> None:
+    def deafens(x: Any) -> Any:
+        jax.monitoring.clear_event_listeners()
+        return x + 1
+
+    found = measured(deafens, X, strategy="eager").measurement
+    assert found.unavailable["compilations"] == "the listeners of jax.monitoring were cleared meanwhile"
+    assert "compilations" not in found.host
+
+
+@pytest.mark.parametrize("strategy", ["eager", "outer"])
+def test_what_a_newer_jax_no_longer_has_takes_its_own_metric_along(
+    measured: Callable[..., Probed], monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    measured(lambda x: x + 1, X, strategy=strategy)  # the first in the process
+    monkeypatch.delattr(jax.monitoring, "register_event_duration_secs_listener")
+    monkeypatch.delattr(jax.profiler, "ProfileData")
+    found = measured(lambda x: x + 1, X, strategy=strategy).measurement
+    listener = "this jax has no jax.monitoring.register_event_duration_secs_listener"
+    timed = ["compile", "trace", "lower", "xla"] if strategy == "eager" else []
+    unavailable = {name: why for name, why in found.unavailable.items() if "donat" not in name}
+    assert unavailable == {
+        **dict.fromkeys(["compilations", "primitive_compilations", *timed], listener),
+        "launches": "this jax has no jax.profiler.ProfileData",
+    }
+    assert found.timed["run"].median > 0
+    assert "host_calls" in found.host
+
+
 def test_arguments_that_are_made_anew_may_differ(measured: Callable[..., Probed]) -> None:
     numbers = itertools.count()
     found = measured(lambda x: x * 2, strategy="eager", make_args=lambda: X + next(numbers)).measurement
     assert found.notes == ()
 
 
+@pytest.mark.parametrize(("dear", "least"), [(2.0, 4), (0.0, 3)])
 def test_side_effects_happen_a_known_number_of_times(
-    measured: Callable[..., Probed], monkeypatch: pytest.MonkeyPatch
+    measured: Callable[..., Probed], monkeypatch: pytest.MonkeyPatch, dear: float, least: int
 ) -> None:
     calls: list[int] = []
 
@@ -131,10 +181,12 @@ def test_side_effects_happen_a_known_number_of_times(
 
     # A call that takes longer than the sample of the run time may last is made once for it.
     monkeypatch.setattr("pytest_jitperf.probe.parts._RUN_SECONDS", 0.0)
-    measured(slow, X, strategy="eager")
-    # From cold, once more to see whether the result stays, for its time, for its Python calls, for its launches.
+    monkeypatch.setattr("pytest_jitperf.probe.parts._DEAR_CALL_SECONDS", dear)
+    found = measured(slow, X, strategy="eager").measurement
+    # From cold, for its time, for its Python calls, for its launches; of a dear call one serves for both.
     # Its time may take a second one, where a call is not very slow.
-    assert len(calls) in (5, 6)
+    assert len(calls) in (least, least + 1)
+    assert found.host["launches"] == measured(slow, X, strategy="eager").measurement.host["launches"] == 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import gc
+import itertools
 import os
 import sys
 import warnings
@@ -286,6 +287,14 @@ def test_a_result_that_changes_from_call_to_call_is_wrong_and_not_ill_conditione
     found = measured(unsteady, X, strategy="outer")
 
     assert found.wrong.endswith("compared with eager; it changes from call to call")
+
+
+def test_a_reference_that_changes_from_call_to_call_is_told(measured: Callable[..., Probed]) -> None:
+    numbers = itertools.count(1)
+    found = measured(lambda x: x * next(numbers), X)
+    assert found.wrong.endswith(
+        "compared with eager, which gives another one in each call: the function is not repeatable"
+    )
     assert not any("ill-conditioned" in note for note in found.measurement.notes)
 
 

@@ -192,3 +192,28 @@ def test_the_compiles_of_all_phases_are_the_same_ones() -> None:
 
     assert Evidence(budgets=found).recompiles == 3
     assert Evidence(budgets={"run": found["run"]}).recompiles == 0
+
+
+def test_what_python_takes_is_held_to_no_budget_while_somebody_looks_on(plan_for: PlanFor, measure: Measure) -> None:
+    slow = Sample(median=2.0, low=2.0, high=2.0, rounds=1)
+    plan = plan_for(run="1 s", compile="1 s", trace="3 s", xla="1 s")
+    measured = measure(timed=dict.fromkeys(("run", "compile", "trace", "xla"), slow), traced_by="coverage")
+    times = {"run": settled(2.0, 1.9, 2.1), "xla": settled(2.0, 1.9, 2.1)}
+    run, xla = (f"{name} over budget: 2 s (1.9 s ... 2.1 s), budget 1 s" for name in times)
+    on = "coverage traces this process, so Python code takes longer"
+
+    found = said(over_budget(plan, measured, Evidence(budgets=times)))
+
+    assert sorted(open_limits(plan, measured)) == ["run", "xla"]
+    assert sorted(found) == sorted(
+        [
+            ("OVER BUDGET", run),
+            ("OVER BUDGET", xla),
+            ("not gated", f"compile not held to its budget: 2 s, budget 1 s, but {on}"),
+        ]
+    )
+    driven = replace(measured, program=None)
+    assert open_limits(plan, driven) == {"xla": 1.0}
+    assert ("not gated", f"run not held to its budget: 2 s, budget 1 s, but {on}") in said(
+        over_budget(plan, driven, Evidence(budgets=times))
+    )

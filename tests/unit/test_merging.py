@@ -54,6 +54,36 @@ def test_budget_of_one_strategy_goes_before_that_of_all_in_the_same_marker() -> 
     }
 
 
+def test_inner_each_stands_for_every_helper_in_tables_too() -> None:
+    marker: dict[str, Any] = {
+        "inner": [first, second],
+        "budgets": {"inner:each": {"run": "5 ms", "compile": "1 s"}, "inner:second": {"run": "1 ms"}},
+        "tolerance": {"inner:each": {"launches": "1"}},
+        "faster_than": {"inner:first": {"inner:each": 1.1}, "outer": {"inner:each": 2}},
+    }
+    spec = merge([own(strategies=["outer", "inner:each"], **marker)])
+
+    assert budgets(own(strategies=["outer", "inner:each"], **marker)) == {
+        "outer": {},
+        "inner:first": {"run": 0.005, "compile": 1.0},
+        "inner:second": {"run": 0.001, "compile": 1.0},
+    }
+    assert sorted(spec.tolerance.rows) == ["inner:first", "inner:second"]
+    assert spec.faster_than.rows == {
+        "inner:first": {"inner:second": 1.1},
+        "outer": {"inner:first": 2.0, "inner:second": 2.0},
+    }
+    # Where one of them is named alone, it is the only one that is meant.
+    alone = own(strategies=["inner:second"], inner=[first, second], budgets=marker["budgets"])
+    assert budgets(alone) == {"inner:second": {"run": 0.001, "compile": 1.0}}
+
+
+def test_inner_each_without_helpers_stands_for_nothing() -> None:
+    assert mistakes(own(budgets={"inner:each": {"run": "5 ms"}})) == [
+        'jitperf marker: budgets: unknown strategy "inner:each"; did you mean "inner"? Valid: eager, outer, inner, both'
+    ]
+
+
 def test_later_budget_for_all_overrides_an_earlier_one_for_a_single_strategy() -> None:
     layers = [inherited(budgets={"outer": {"run": "1 ms", "compile": "1 s"}}), own(run="5 ms")]
 

@@ -249,7 +249,7 @@ def test_ini_value_that_pytest_cannot_read_names_its_key() -> None:
         if name == "jitperf_strict":
             raise ValueError("invalid truth value 'maybe'")
 
-    with pytest.raises(OptionError, match=r"^ini jitperf_strict: invalid truth value 'maybe'$"):
+    with pytest.raises(OptionError, match=r"^ini jitperf_strict: invalid truth value 'maybe'; write true or false$"):
         settings_from(lambda _: None, getini, {})
 
 
