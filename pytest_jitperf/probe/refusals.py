@@ -22,6 +22,6 @@ def why_not_exported(error: Exception) -> str:
     if "callback" in text:
         return "it calls back into Python, which cannot be stored"
     if "custom call" in text.lower() or "custom_call" in text:
-        target = re.search(r"[`'\"]([\w.$]+)[`'\"]", text)
+        target = re.search(r"custom_call @\"?([\w.$]+)", text) or re.search(r"[`'\"]([\w.$]+)[`'\"]", text)
         return f"it holds a custom call that JAX does not keep stable ({target[1] if target else 'unnamed'})"
     return f"it cannot be exported: {one_line(error)}"

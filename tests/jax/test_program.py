@@ -288,8 +288,22 @@ def test_leaves_that_do_not_fit_are_refused() -> None:
         exported_program(jax.jit(f), (X,), {}, [X, X], inputs="", donated=(), options={})
 
 
+def with_unstable_call(x: Any) -> Any:
+    return [jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct(x.shape, x.dtype))(x)]
+
+
 PROGRAM = program_of(f, X)
+EXPORTED = PROGRAM.exported
 ELSEWHERE = bytes(export.export(jax.jit(f), platforms=["tpu"])(X).serialize())
+ON_TWO_DEVICES = bytes(dataclasses.replace(EXPORTED, nr_devices=2).serialize())
+OF_A_LATER_FORMAT = bytes(dataclasses.replace(EXPORTED, calling_convention_version=99).serialize())
+UNSTABLE = bytes(
+    export.export(
+        jax.jit(with_unstable_call),
+        platforms=["cpu"],
+        disabled_checks=[export.DisabledSafetyCheck.custom_call("no_such_target")],
+    )(X).serialize()
+)
 
 
 @pytest.mark.parametrize(
@@ -299,13 +313,23 @@ ELSEWHERE = bytes(export.export(jax.jit(f), platforms=["tpu"])(X).serialize())
         ({"raw": b"garbage" * 50}, "the stored program cannot be read by jax"),
         ({"raw": PROGRAM.raw[: len(PROGRAM.raw) // 2]}, "the stored program cannot be"),
         ({"raw": ELSEWHERE}, "the stored program is for tpu, not for cpu"),
+        ({"raw": ON_TWO_DEVICES}, "the stored program is for 2 devices, not for 1"),
+        ({"raw": OF_A_LATER_FORMAT}, "the stored program is of format version 99, and jax "),
+        (
+            {"raw": UNSTABLE},
+            "the stored program cannot be run: it holds a custom call that JAX does not keep stable (no_such_target)",
+        ),
         ({"leaves": []}, "the stored program takes 1 leaves, not 0"),
         ({"leaves": [X, X]}, "the stored program takes 1 leaves, not 2"),
         ({"leaves": [X[:3]]}, "the stored program takes f32[8], not f32[3]"),
         ({"leaves": [X.astype(int)]}, "the stored program takes f32[8], not i32[8]"),
     ],
 )
-def test_bytes_that_do_not_fit_are_an_error_of_one_line(changes: dict[str, Any], sentence: str) -> None:
+def test_bytes_that_do_not_fit_are_an_error_of_one_line(
+    changes: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Refused before anything is compiled, not to speak of run.
+    monkeypatch.setattr(jax.stages.Lowered, "compile", None)
     with pytest.raises(MeasurementError) as caught:
         again(PROGRAM, **changes)
     assert sentence in str(caught.value)

@@ -31,6 +31,11 @@ def test_the_first_line_without_paths_and_addresses(said: str, line: str) -> Non
             "Custom calls `my_kernel` are not guaranteed to be stable",
             "it holds a custom call that JAX does not keep stable (my_kernel)",
         ),
+        (
+            "Cannot serialize code with custom calls whose targets have no compatibility guarantees. Examples are:\n"
+            '%0 = stablehlo.custom_call @my_kernel(%arg0) {backend_config = "other"} : ...',
+            "it holds a custom call that JAX does not keep stable (my_kernel)",
+        ),
         ("no rule in /opt/x/y.py", "it cannot be exported: ValueError: no rule in y.py"),
     ],
 )
