@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_jitperf.baseline.store import Baseline, Key, orphans
-from pytest_jitperf.unstable import masked, unstable_part
+from pytest_jitperf.unstable import masked
 
 __all__ = ["Leftovers", "Measured", "leftovers", "without_test_file"]
 
@@ -46,7 +46,7 @@ def leftovers(
     """
     gone = () if collected is None else tuple(key for key in orphans(baseline, collected) if key not in stored)
     left = tuple(key for key in baseline.keys if key not in gone and _is_left(key, measured))
-    come_back = {_masked(key) for key in stored if unstable_part(key.test)}
+    come_back = set(map(_masked, stored))
     return Leftovers(gone=gone, replaced=tuple(key for key in gone if _masked(key) in come_back), unmeasured=left)
 
 

@@ -58,6 +58,19 @@ def test_programs_are_compared_but_for_their_run_time(
     assert found.old_exact["peak_bytes"] >= 2**42
 
 
+def test_nothing_is_called_with_them(measured: Callable[..., Probed]) -> None:
+    given: list[Any] = []
+
+    def f(x: Any) -> Any:
+        given.append(x)
+        return x + 1
+
+    measured(f, ROW)
+
+    assert given
+    assert all(isinstance(each, jax.core.Tracer) for each in given)
+
+
 def test_one_among_arrays_is_enough(measured: Callable[..., Probed]) -> None:
     assert "run" not in measured(step, SHAPE, jnp.ones(2**20)).measurement.timed
 

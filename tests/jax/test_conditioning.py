@@ -130,6 +130,17 @@ def test_rounding_to_a_dtype_within_the_function_is_no_mistake(measured: Callabl
     assert probed.measurement.notes == ("not compared with eager: rounding to float16 moves the result as much",)
 
 
+def test_so_is_rounding_where_the_inputs_no_longer_show(measured: Callable[..., Probed]) -> None:
+    def saturated(x: Any) -> Any:
+        half = (0.3 * jnp.tanh(100 * x)).astype(jnp.bfloat16)
+        half = half * jnp.bfloat16(1.01) if isinstance(x, jax.core.Tracer) else half
+        return half.astype(jnp.float32)
+
+    probed = measured(saturated, X)
+
+    assert probed.measurement.notes == ("not compared with eager: rounding to bfloat16 moves the result as much",)
+
+
 def test_a_mistake_beside_it_is_one(measured: Callable[..., Probed]) -> None:
     def f(x: Any) -> Any:
         return mixed(x) * (1.02 if isinstance(x, jax.core.Tracer) else 1.0)

@@ -62,7 +62,7 @@ def test_it_is_not_gated_where_the_baselines_program_did_compute(
     "comparison",
     [
         None,
-        Comparison(same=True, how="fingerprint"),
+        Comparison(same=True, how="optimised", old_operations=WORK),
         Comparison(same=False, old_operations=NOTHING),
         Comparison(same=False),
     ],
