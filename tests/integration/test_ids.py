@@ -97,3 +97,20 @@ def test_a_baseline_holds_the_ids_of_the_user_and_serves_whichever_way_the_devic
     assert list(project.entries()) == ["test_devices / main / outer", "test_n[64] / main / outer"]
     result = project.quick_run("-k", "outer and 64", "--jitperf-devices=cpu")
     result.stdout.fnmatch_lines(["1 measured, 1 gated (1 same program), 0 without a baseline*"])
+
+
+def test_other_data_under_an_id_that_only_counts_is_told_as_such(project: Any) -> None:
+    test = (
+        "@pytest.mark.jitperf(strategies=['outer'])\n@pytest.mark.parametrize('x', [jnp.ones(8), jnp.ones(9)])\n"
+        "def test_f(jitperf, x):\n    jitperf(library.f, x)\n"
+    )
+    project.write_tests(test)
+    project.record()
+    project.write_tests(test.replace("[jnp.ones(8), ", "[jnp.ones(7), jnp.ones(8), "))
+    result = project.quick_run("-k", "x0")
+    result.stdout.fnmatch_lines(
+        [
+            "*inputs changed: f32?8? -> f32?7?; *. 'x0' in its id only counts the parameters: give each an id of "
+            "its own if they changed places"
+        ]
+    )
