@@ -103,7 +103,7 @@ def write_outputs(run: Run) -> list[str]:
             continue
         content = output.content(run)
         try:
-            atomic.write(atomic.real_path(path), content.encode("utf-8") if isinstance(content, str) else content)
+            atomic.write(atomic.real_path(path), atomic.encoded(content) if isinstance(content, str) else content)
         except OSError as error:
             lines.append(f"ERROR the {output.noun} could not be written: {run.shown(path)}: {error.strerror}")
         else:

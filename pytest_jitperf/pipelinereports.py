@@ -82,7 +82,7 @@ def _append_summary(run: Run, path: Path) -> str:
         text = summary(found.rows, unmeasured, update=update, most_bytes=room, lines=found.lines)
         if not text:
             return "WARNING the summary of the step was not written: the file is full"
-        with path.open("a", encoding="utf-8", newline="\n") as file:
+        with path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             # What an earlier command left without a line end would swallow the heading.
             file.write(f"\n{text}" if before else text)
     except OSError as error:

@@ -18,7 +18,7 @@ import filelock
 
 from pytest_jitperf.errors import BaselineError
 
-__all__ = ["directory_lock", "real_path", "remove_leftovers", "why_not_writable", "write"]
+__all__ = ["directory_lock", "encoded", "real_path", "remove_leftovers", "why_not_writable", "write"]
 
 # A name of its own, not one made from the target's: that may be as long as a name can be.
 _PREFIX, _SUFFIX = ".jitperf-", ".tmp"
@@ -130,6 +130,19 @@ def write(path: Path, content: bytes) -> None:
             temporary.unlink()
         raise
     _sync_directory(path.parent)
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8, whatever is in the text.
+
+    A file name that the locale does not know has its own bytes again, and half of a surrogate pair, as the id of a test
+    may hold, is escaped.
+    """
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+    return content.decode("utf-8", "backslashreplace").encode()
 
 
 def _take_after(path: Path, old: os.stat_result) -> None:

@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
         complain(conflict)
     text = html(joined.results, pasts(joined.results.rows, Path()))
     try:
-        atomic.write(atomic.real_path(path), text.encode("utf-8"))
+        atomic.write(atomic.real_path(path), atomic.encoded(text))
     except OSError as error:
         raise ResultsError(f"{path} cannot be written: {error.strerror}; give another path") from error
     count, files = len(joined.results.rows), len(named)

@@ -138,6 +138,20 @@ def test_a_fault_at_any_step_leaves_the_old_file_and_nothing_else(
     assert [each.name for each in tmp_path.iterdir()] == ["b.json"]
 
 
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("ä 🙂", "ä 🙂".encode()),
+        (os.fsencode("é").decode("ascii", "surrogateescape"), "é".encode()),
+        ("half \udc80", rb"half \x80"),
+        ("half \ud800", rb"half \ud800"),
+    ],
+)
+def test_any_text_has_bytes_that_are_utf_8(text: str, content: bytes) -> None:
+    assert atomic.encoded(text) == content
+    assert content.decode("utf-8")
+
+
 def test_a_directory_that_cannot_be_synchronised_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on some network file systems; the file itself is safe by then."""
     fsync = os.fsync
