@@ -34,6 +34,7 @@ def test_what_was_told_is_added_up(rehearsing: Rehearsing) -> None:
     rehearsing.returned()
     assert hear(path) == Heard(began=True, spent={"trace": 0.5}, phase="trace", lines=4)
     rehearsing.calls(OUTER)
+    assert hear(path) == Heard(began=True, call=OUTER, lines=5)
     rehearsing.spent("trace", 0.2)
     rehearsing.spent("xla", 0.6)
     rehearsing.spent("xla", 1.1)
