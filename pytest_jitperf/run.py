@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from pytest_jitperf.session import Gathered, Written
     from pytest_jitperf.settings import Settings
 
-__all__ = ["FIXTURE", "RUN", "STATE", "Case", "Run", "State", "case_of"]
+__all__ = ["FIXTURE", "MOST_BASELINES", "RUN", "STATE", "Case", "Run", "State", "case_of"]
 
 FIXTURE = "jitperf"
+MOST_BASELINES = 16
+"""So many files are kept: more than one, since xdist and shuffled tests go from file to file."""
 
 
 @dataclass(slots=True)
@@ -35,7 +37,7 @@ class Run:
         worker: Whether this is an xdist worker, which neither writes nor prints.
         gathered: Rows of the run, once there are any.
         written: What happened to the baselines at the end.
-        baselines: Files read so far.
+        baselines: Files read last, by path.
         references: Reference results, once there are any.
         deselected: Test files that something was left out of.
         lines: What hooks add to the reports, once all tests have run.
@@ -67,7 +69,7 @@ class Run:
         return self.gathered
 
     def baseline(self, path: Path) -> Baseline:
-        """A baseline file, read once.
+        """A baseline file, read once by the tests of one file; of a large suite not all are kept.
 
         Raises:
             BaselineError: It cannot be read.
@@ -75,6 +77,8 @@ class Run:
         from pytest_jitperf.baseline import store
 
         if path not in self.baselines:
+            if len(self.baselines) == MOST_BASELINES:
+                del self.baselines[next(iter(self.baselines))]
             self.baselines[path] = store.read(path)
         return self.baselines[path]
 
