@@ -13,8 +13,10 @@ import jax
 
 from pytest_jitperf.errors import MeasurementError
 
-# Name of the profiler's host event for one execution of one executable (jaxlib 0.7.2 to 0.12, CPU).
-_LAUNCH_EVENT = "ParseArguments"
+# Names of the profiler's host events (jaxlib 0.7.2 to 0.12, CPU): a jitted function, which JAX's own operations are, is
+# called, be it with arrays or while something is traced; and within that an executable is started.
+_CALL_EVENT = "ParseArguments"
+_EXECUTION_EVENT = "Executable::Execute"
 _MARKER = "jitperf launches"
 _PROFILER = ("ProfileData", "ProfileOptions", "TraceAnnotation", "start_trace", "stop_trace")
 
@@ -92,7 +94,26 @@ def launches(function: Callable[[], Any], wait: Callable[[Any], Any]) -> int:
 def _events_beside_marker(data: Any) -> int | None:
     for plane in data.planes:
         for line in plane.lines:
-            names = [event.name for event in line.events]
-            if _MARKER in names:
-                return names.count(_LAUNCH_EVENT)
+            events = list(line.events)
+            if any(event.name == _MARKER for event in events):
+                return _started(sorted(events, key=lambda event: (event.start_ns, -event.duration_ns)))
     return None
+
+
+def _started(events: list[Any]) -> int:
+    """How many executables were started, from the events of a thread in their order.
+
+    Where no execution has a name that is known, each call of a jitted function stands for one, though nothing is
+    executed while tracing. Parts of an execution bear its name as well, and are told from what its callbacks start by
+    there being no call of a jitted function in between.
+    """
+    calls, found, end, called = 0, 0, 0.0, False
+    for event in events:
+        if event.name == _CALL_EVENT:
+            calls += 1
+            called = True
+        elif _EXECUTION_EVENT in event.name and (called or event.start_ns >= end):
+            found += 1
+            end = max(end, event.start_ns + event.duration_ns)
+            called = False
+    return found or calls

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from pytest_jitperf.errors import MeasurementError
@@ -40,6 +41,28 @@ def inner(jitted_f: Any) -> Callable[[Any], Any]:
 def test_launches_are_the_executables_that_one_call_starts(function: Any, count: int) -> None:
     function(X)
     assert [launches(lambda: function(X), jax.block_until_ready) for _ in range(2)] == [count, count]
+
+
+def test_what_is_only_traced_is_not_launched() -> None:
+    def scanned(x: Any) -> Any:
+        return jax.lax.scan(lambda carry, _: (f(f(carry)), None), x, None, length=3)[0]
+
+    def chosen(x: Any) -> Any:
+        return jax.lax.cond(True, lambda y: f(y), lambda y: -f(y), x)
+
+    def shape(x: Any) -> Any:
+        return x + jax.eval_shape(f, x).shape[0]
+
+    for function in (scanned, chosen, shape):
+        function(X)
+    counts = [launches(lambda each=each: each(X), jax.block_until_ready) for each in (scanned, chosen, shape)]
+    assert counts == [1, 2, 1]  # the predicate of cond is converted first
+
+
+def test_a_callback_that_starts_nothing_adds_nothing() -> None:
+    called = jax.jit(lambda x: jax.pure_callback(lambda y: np.asarray(y) + 1, x, x))
+    called(X)
+    assert launches(lambda: called(X), jax.block_until_ready) == 1
 
 
 def test_launches_within_a_users_own_profile_are_refused_and_theirs_goes_on(tmp_path: Path) -> None:
