@@ -49,7 +49,7 @@ GUARDS = {
     "judge/outcome.py": ("test_judge", "test_strictness"),
     "judge/phases.py": ("test_judge_times",),
     "judge/ratios.py": ("test_ratios", "test_judge"),
-    "judge/stats.py": ("test_stats", "quality/test_quality_simulation"),
+    "judge/stats.py": ("test_stats",),
     "judge/strictness.py": ("test_strictness",),
     "judge/times.py": ("test_judge_times", "test_judge"),
     "judge/upgrade.py": ("test_upgrade", "test_judge"),
