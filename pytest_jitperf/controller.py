@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ class Controller:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._output_lines: list[str] = []
+        self._summarised = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes the reports of marked items."""
@@ -79,32 +82,54 @@ class Controller:
         if failed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Prints the table and the closing lines, and where reports are; no table where there is no marked item."""
-        self._print_table(terminalreporter)
-        for line in self._output_lines:
-            terminalreporter.write_line(line)
+    def pytest_unconfigure(self) -> None:
+        """Says what went wrong where no summary was asked for (``-p no:terminal``): an exit code alone says nothing."""
+        written = self._run.written
+        errors = [f"ERROR {each}" for each in written.errors] if written is not None else []
+        errors += [line for line in (*self._run.lines, *self._output_lines) if line.startswith("ERROR")]
+        if errors and not self._summarised:
+            print(*errors, sep="\n", file=sys.stderr)
 
-    def _print_table(self, terminalreporter: pytest.TerminalReporter) -> None:
-        run = self._run
-        if run.gathered is None or not run.gathered.anything or run.settings.mode == "disable":
-            return
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Prints the table and the closing lines, and where reports are; no table where there is no marked item.
+
+        With ``-qq``, which leaves pytest's own closing line out too, there is no table and no guide.
+        """
+        self._summarised = True
+        quiet = terminalreporter.verbosity <= -2
+        run, columns = self._run, terminalreporter.config.get_terminal_writer().fullwidth
+        # Elsewhere than on a terminal, lines that name something are searched for, and stay whole.
+        fold = columns if getattr(terminalreporter, "isatty", False) else None
+        if run.gathered is not None and run.gathered.anything and run.settings.mode != "disable":
+            self._print_table(terminalreporter, quiet=quiet, columns=columns, fold=fold)
+        if self._output_lines:
+            from pytest_jitperf.report.terminal import folded
+
+            _print(terminalreporter, [line for text in self._output_lines for line in folded(text, fold)])
+
+    def _print_table(
+        self, terminalreporter: pytest.TerminalReporter, *, quiet: bool, columns: int, fold: int | None
+    ) -> None:
         from pytest_jitperf.report import terminal
 
-        rows = run.gathered.rows
-        terminalreporter.write_sep("=", terminal.heading(rows))
-        for line in terminal.table(rows, verbose=terminalreporter.verbosity >= 1):
-            terminalreporter.write_line(line)
+        run, width = self._run, min(columns, terminal.WIDTH)
+        gathered = run.gather()
+        rows = gathered.rows
+        if not quiet:
+            terminalreporter.write_sep("=", terminal.heading(rows))
+            _print(terminalreporter, terminal.table(rows, verbose=terminalreporter.verbosity >= 1, width=width))
         if run.written is not None:
-            for line in terminal.written_lines(run.written, run.shown):
-                terminalreporter.write_line(line)
-        for line in terminal.count_line(rows, len(run.gathered.unmeasured), run.settings.mode == "update"):
-            terminalreporter.write_line(line)
-        for line in run.lines:
-            terminalreporter.write_line(line)
-        if run.settings.guide:
+            _print(terminalreporter, terminal.written_lines(run.written, run.shown, fold))
+        update = run.settings.mode == "update"
+        _print(terminalreporter, terminal.count_line(rows, len(gathered.unmeasured), update, width))
+        _print(terminalreporter, run.lines)
+        if run.settings.guide and not quiet:
             from pytest_jitperf.report import guidebook
 
             terminalreporter.write_sep("=", guidebook.HEADING)
-            for line in guidebook.printed(rows):
-                terminalreporter.write_line(line)
+            _print(terminalreporter, guidebook.printed(rows, width))
+
+
+def _print(terminalreporter: pytest.TerminalReporter, lines: Iterable[str]) -> None:
+    for line in lines:
+        terminalreporter.write_line(line)

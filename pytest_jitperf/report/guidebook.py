@@ -13,6 +13,7 @@ from pytest_jitperf.report.grouping import groups
 from pytest_jitperf.report.guide import Advice, advise, choice, number_of_calls, recommendation
 from pytest_jitperf.report.markup import code
 from pytest_jitperf.report.nested import nested_facts
+from pytest_jitperf.report.terminal import WIDTH
 from pytest_jitperf.row import Row
 from pytest_jitperf.units import Unit, format_quantity
 from pytest_jitperf.wording import listed
@@ -21,7 +22,6 @@ __all__ = ["HEADING", "Page", "markdown", "page", "pages", "printed"]
 
 HEADING = "jitperf guide: where to put the jit"
 
-_WIDTH = 80
 _INTRODUCTION = (
     "Most to gain first: what the cheapest strategy saves against outer, which keeps a function's own jit if it has "
     "one (where outer was not measured, against the first strategy after eager), over the calls that expected_calls= "
@@ -64,14 +64,14 @@ def pages(rows: Iterable[Row]) -> list[Page]:
     return [page(title, advice) for title, advice in found]
 
 
-def printed(rows: Iterable[Row]) -> list[str]:
-    """The guide in lines of at most 80 columns."""
+def printed(rows: Iterable[Row], width: int = WIDTH) -> list[str]:
+    """The guide in lines of at most that many columns, but for the rows of its tables."""
     found = pages(rows)
-    lines = _wrapped(_INTRODUCTION if found else _NOTHING)
+    lines = _wrapped(_INTRODUCTION if found else _NOTHING, width)
     for each in found:
-        lines += ["", each.title, *_wrapped(f"gain   {each.gain}", 2, 9)]
-        lines += _wrapped(f"guide  {each.choice}", 2, 9)
-        lines += _wrapped(each.recommendation, 9, 9)
+        lines += ["", each.title, *_wrapped(f"gain   {each.gain}", width, 2, 9)]
+        lines += _wrapped(f"guide  {each.choice}", width, 2, 9)
+        lines += _wrapped(each.recommendation, width, 9, 9)
         table = tabulate(
             each.table,
             headers=each.headers,
@@ -81,7 +81,7 @@ def printed(rows: Iterable[Row]) -> list[str]:
         )
         lines += [f"  {line}".rstrip() for line in table.splitlines()]
         for fact in each.facts:
-            lines += _wrapped(f"- {fact}", 2, 4)
+            lines += _wrapped(f"- {fact}", width, 2, 4)
     return lines
 
 
@@ -145,10 +145,10 @@ def _gain(advice: Advice) -> str:
     return f"nothing that can be told over {calls}: {best.strategy} and {present.strategy} are alike within noise"
 
 
-def _wrapped(text: str, first: int = 0, further: int = 0) -> list[str]:
+def _wrapped(text: str, width: int, first: int = 0, further: int = 0) -> list[str]:
     return textwrap.wrap(
         text,
-        _WIDTH,
+        width,
         initial_indent=" " * first,
         subsequent_indent=" " * further,
         break_long_words=False,

@@ -10,6 +10,7 @@ __all__ = ["Progress"]
 
 _QUIET_SECONDS = 2.0
 _MOST_LETTERS = 40
+_LEAST_LETTERS = 5
 
 
 class Progress:
@@ -19,10 +20,12 @@ class Progress:
 
     Args:
         write: Writes to the terminal at once.
+        room: Columns that are left on the line. What went on into the next line could not be taken away again.
     """
 
-    def __init__(self, write: Callable[[str], None]) -> None:
+    def __init__(self, write: Callable[[str], None], room: Callable[[], int] = lambda: 80) -> None:
         self._write = write
+        self._room = room
         self._start = clock.perf_counter_ns()
         self._shown = 0
 
@@ -34,7 +37,12 @@ class Progress:
         self.end()
         # ASCII, so that as many letters are taken away as were shown, whatever the terminal's encoding.
         plain = text.encode("ascii", "backslashreplace").decode("ascii")
-        shown = f" [{plain[:_MOST_LETTERS]}, {seconds:.0f} s]"
+        time = f"{seconds:.0f} s]"
+        # One column stays free: some terminals go on to the next line when the last one is filled.
+        letters = min(_MOST_LETTERS, self._room() - len(f" [, {time}") - 1)
+        if letters < _LEAST_LETTERS:
+            return
+        shown = f" [{plain[:letters]}, {time}"
         self._write(shown)
         self._shown = len(shown)
 

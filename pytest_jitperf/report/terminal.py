@@ -21,9 +21,11 @@ from pytest_jitperf.session import Written
 from pytest_jitperf.units import Unit, format_quantity
 from pytest_jitperf.unstable import unstable_part
 
-__all__ = ["count_line", "heading", "table", "written_lines"]
+__all__ = ["WIDTH", "count_line", "folded", "heading", "table", "written_lines"]
 
-_WIDTH = 80
+WIDTH = 80
+"""Columns of a terminal of which no more is known; no line of ours is made longer on a wider one."""
+
 _MOST_NAMED = 5
 _HEADERS = ("", "compile", "run", "launches")
 
@@ -35,29 +37,30 @@ def heading(rows: Sequence[Row]) -> str:
     return f"jitperf: {kinds}{', ' if versions else ''}{versions}"
 
 
-def table(rows: Iterable[Row], *, verbose: bool = False) -> list[str]:
+def table(rows: Iterable[Row], *, verbose: bool = False, width: int = WIDTH) -> list[str]:
     """The lines of the table: per device and test, one line per strategy, and which of them to choose.
 
     Args:
         rows: All rows of the run.
         verbose: Whether what was compiled again stands below a strategy.
+        width: Columns that a line may take.
     """
     lines: list[str] = []
     for sweep, found in groupby(groups(rows), key=lambda group: group.sweep):
         if not sweep:
             for group in found:
-                lines += [group.title, *_strategies(group.rows, [group], verbose), *_guide(group)]
+                lines += [group.title, *_strategies(group.rows, [group], verbose, width), *_guide(group, width)]
             continue
         sizes = list(found)
-        lines += [sweep, *_strategies(rows_by_strategy(sizes), sizes, verbose)]
+        lines += [sweep, *_strategies(rows_by_strategy(sizes), sizes, verbose, width)]
         for text in growth_lines(sizes):
-            lines += _wrapped(text, "         ", "  growth ")
+            lines += _wrapped(text, width, "         ", "  growth ")
         for text in cheapest_by_size(sizes):
-            lines += _wrapped(text, "         ", "  guide  ")
+            lines += _wrapped(text, width, "         ", "  guide  ")
     return lines
 
 
-def _strategies(rows: Sequence[Row], groups: Sequence[Group], verbose: bool) -> list[str]:
+def _strategies(rows: Sequence[Row], groups: Sequence[Group], verbose: bool, width: int) -> list[str]:
     """One line per row, under a line of headers."""
     group_of = {id(row): group for group in groups for row in group.rows}
     cells = [_cells(row, group_of[id(row)]) for row in rows]
@@ -71,9 +74,9 @@ def _strategies(rows: Sequence[Row], groups: Sequence[Group], verbose: bool) -> 
     ).splitlines()
     lines = [f"  {printed[0]}".rstrip()]
     for row, line, (*_, word, note) in zip(rows, printed[1:], cells, strict=True):
-        lines += _with_verdict(f"  {line}", word, note)
+        lines += _with_verdict(f"  {line}", word, note, width)
         if verbose:
-            lines += [each for text in row.compiled for each in _wrapped(one_line(text), "        ", "      ")]
+            lines += [each for text in row.compiled for each in _wrapped(one_line(text), width, "        ", "      ")]
     return lines
 
 
@@ -81,31 +84,33 @@ def _custom(row: Row, names: Sequence[str]) -> list[str]:
     return [format_quantity(row.metrics.get(name), unit_of(name)) for name in names]
 
 
-def _guide(group: Group) -> list[str]:
+def _guide(group: Group, width: int) -> list[str]:
     """Where to put the jit, for each device on which there is a choice."""
     lines: list[str] = []
     for advice in advise(group):
         label = f"  guide {advice.device}  " if advice.device else "  guide  "
         indent = " " * len(label)
-        lines += _wrapped(choice(advice), indent, label)
+        lines += _wrapped(choice(advice), width, indent, label)
         if advice.expected_calls is not None:
-            lines += _wrapped(recommendation(advice), indent)
+            lines += _wrapped(recommendation(advice), width, indent)
     return lines
 
 
-def _with_verdict(line: str, word: str, note: str) -> list[str]:
-    """The verdict behind the numbers; what does not fit in 80 columns goes below, indented."""
+def _with_verdict(line: str, word: str, note: str, width: int) -> list[str]:
+    """The verdict behind the numbers; what does not fit beside them goes below, indented."""
     whole = f"{line}   {word}{'   ' if note else ''}{note}".rstrip()
-    if len(whole) <= _WIDTH or not note:
+    if len(whole) <= width:
         return [whole]
-    return [f"{line}   {word}".rstrip(), *_wrapped(note, "      ")]
+    below = _wrapped(note, width, "      ")
+    beside = f"{line}   {word}".rstrip()
+    return [beside, *below] if len(beside) <= width else [line.rstrip(), f"      {word}", *below]
 
 
-def _wrapped(text: str, indent: str = "", first: str | None = None) -> list[str]:
-    """Lines of at most 80 columns; a word that is longer has a line of its own."""
+def _wrapped(text: str, width: int, indent: str = "", first: str | None = None) -> list[str]:
+    """Lines of at most that many columns; a word that is longer has a line of its own."""
     return textwrap.wrap(
         text,
-        _WIDTH,
+        width,
         initial_indent=indent if first is None else first,
         subsequent_indent=indent,
         break_long_words=False,
@@ -124,18 +129,31 @@ def _cells(row: Row, group: Group) -> tuple[str, ...]:
     )
 
 
-def count_line(rows: Sequence[Row], unmeasured: int, update: bool) -> list[str]:
+def count_line(rows: Sequence[Row], unmeasured: int, update: bool, width: int = WIDTH) -> list[str]:
     """The closing lines: see ``count_sentences``."""
-    return [line for sentence in count_sentences(rows, unmeasured, update) for line in _wrapped(sentence)]
+    return [line for sentence in count_sentences(rows, unmeasured, update) for line in _wrapped(sentence, width)]
 
 
-def written_lines(written: Written, shown: Callable[[Path], str]) -> list[str]:
+def written_lines(written: Written, shown: Callable[[Path], str], width: int | None = None) -> list[str]:
     """What became of the baselines: each change old -> new, entries of tests that are gone, errors.
 
     Args:
         written: What was done.
         shown: Writes a path for people.
+        width: Columns to keep within; None for any.
     """
+    return [line for text in _written(written, shown) for line in folded(text, width)]
+
+
+def folded(text: str, width: int | None) -> list[str]:
+    """A line as it is where it fits; else its words on several, below the first of them a little further in."""
+    if width is None or len(text) <= width:
+        return [text]
+    indent = " " * (len(text) - len(text.lstrip()))
+    return _wrapped(text.lstrip(), width, f"{indent}  ", indent)
+
+
+def _written(written: Written, shown: Callable[[Path], str]) -> list[str]:
     lines: list[str] = []
     for result in written.results:
         name = shown(result.path)

@@ -45,8 +45,11 @@ def outside_any_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def in_the_order_of_the_file(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pytest runs inside a test are not shuffled, unless the test asks for it with ``-p randomly``."""
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+    """The pytest runs inside a test are not shuffled, unless the test asks for it with ``-p randomly``.
+
+    Nor do they hear of pytest-asyncio, which has something to say in every run.
+    """
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly -p no:asyncio")
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +58,14 @@ def alone_on_its_device(tmp_path_factory: pytest.TempPathFactory, monkeypatch: p
     folder = str(tmp_path_factory.mktemp("locks"))
     monkeypatch.setenv("TMPDIR", folder)
     monkeypatch.setattr(tempfile, "tempdir", folder)
+
+
+@pytest.fixture(autouse=True)
+def on_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the terminal of those who run these tests is like."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)

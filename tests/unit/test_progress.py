@@ -68,3 +68,18 @@ def test_long_and_foreign_text_is_cut_and_escaped(at: Callable[[float], None]) -
     progress("é" * 30)
 
     assert written == [" [" + "\\xe9" * 10 + ", 5 s]"]
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [(30, " [racing outer against , 5 s]"), (14, " [racin, 5 s]"), (13, ""), (0, "")],
+)
+def test_it_stays_within_the_line(at: Callable[[float], None], room: int, shown: str) -> None:
+    written: list[str] = []
+    progress = Progress(written.append, lambda: room)
+
+    at(5)
+    progress("racing outer against eager")
+    progress.end()
+
+    assert written == ([shown, "\b" * len(shown) + " " * len(shown) + "\b" * len(shown)] if shown else [])

@@ -135,6 +135,39 @@ def test_the_guide_recommends_for_the_calls_that_the_marker_expects(row: MakeRow
     ]
 
 
+def test_on_a_narrow_terminal_no_line_is_longer_than_it(four: list[Row]) -> None:
+    assert table(four, width=50) == lines("""
+        tests/test_step.py::test_step
+                   compile     run    launches
+          eager      96 ms  912 us          64   reference
+          outer      41 ms  367 us           1   REGRESSED
+              run x1.22 (x1.20 ... x1.24)
+          inner      38 ms  541 us          32
+              ok (same program)
+          both       40 ms  366 us           1   REGRESSED
+              run x1.22 (x1.20 ... x1.24); same program as
+              outer
+          guide  outer from the first call (both alike
+                 within noise; eager starts 55 ms later;
+                 inner runs x1.48 as long)
+        """)
+    assert count_line(four, 0, update=False, width=50) == [
+        "4 measured, 3 gated (1 same program, 2 raced), 1",
+        "reference, 0 without a baseline, 2 failed",
+    ]
+
+
+def test_a_line_for_people_is_folded_and_one_for_other_programs_is_not() -> None:
+    written = Written(orphans={Path("a.json"): (Key(test="test_a", strategy="outer", device_kind="cpu"),)})
+    whole = "a.json: 1 entry without a test: test_a / outer / cpu; remove with --jitperf-prune"
+
+    assert written_lines(written, str) == written_lines(written, str, 81) == [whole]
+    assert written_lines(written, str, 60) == [
+        "a.json: 1 entry without a test: test_a / outer / cpu; remove",
+        "  with --jitperf-prune",
+    ]
+
+
 @pytest.mark.parametrize(
     "changes", [{"outcome": "WRONG RESULT", "failed": True}, {"run": None, "compile": None, "outcome": "not measured"}]
 )
