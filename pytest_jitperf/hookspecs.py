@@ -1,6 +1,7 @@
 """Hooks by which a ``conftest.py`` or another plugin extends this one.
 
-A ``conftest.py`` in a folder speaks for the tests in it, as with pytest's own hooks.
+A ``conftest.py`` in a folder speaks for the tests in it, as with pytest's own hooks. Mark an implementation with
+``@pytest.hookimpl(optionalhook=True)`` where runs without this plugin (``-p no:jitperf``) are to pass it over.
 """
 
 from __future__ import annotations
