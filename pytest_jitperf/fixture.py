@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from pytest_jitperf.trial import Asked, Trial, Tried
 
 __all__ = ["Jitperf"]
+
+# One thread at a time; a function that is being measured may call jitperf() itself.
+_MEASURING = threading.RLock()
+_THREADS = (
+    "another thread of this process is measuring at this moment (pytest-run-parallel?); threads would disturb each "
+    "other's times, and the helpers that are jitted for one of them. Run marked tests in one thread"
+)
 
 
 @dataclass(slots=True)
@@ -99,26 +107,37 @@ class Jitperf:
             Exception: Whatever the function raised.
         """
         __tracebackhide__ = True
-        from pytest_jitperf.probe.stackroom import with_stack_room
         from pytest_jitperf.trial import Asked
 
         self.called = True
         kwargs = dict(kwargs or {})
-        self._check(args, kwargs, make_args, inputs, name)
-        asked = Asked(name=name, function=function, args=tuple(args), kwargs=kwargs, make_args=make_args, inputs=inputs)
+        if not _MEASURING.acquire(blocking=False):
+            raise MeasurementError(_THREADS)
+        try:
+            self._check(args, kwargs, make_args, inputs, name)
+            return self._measure(
+                Asked(name=name, function=function, args=tuple(args), kwargs=kwargs, make_args=make_args, inputs=inputs)
+            )
+        except BaseException as error:
+            # pytest's own outcomes, as a timeout raises, are no Exceptions.
+            error.__traceback__ = without_own_frames(error)
+            raise
+        finally:
+            _MEASURING.release()
+
+    def _measure(self, asked: Asked) -> Any:
+        """Measures on each device; returns the result of the first."""
+        from pytest_jitperf.probe.stackroom import with_stack_room
+
         result = None
         for number, device in enumerate(self._devices):
-            try:
-                if self._trial.rehearsing is not None:
-                    results = [self._trial.rehearse(each()) for each in self._sized(asked, device)]
-                    result = results[-1] if number == 0 else result
-                    continue
-                if not self._measures:
-                    return self._trial.run_once(self._sized(asked, device)[-1]())
-                tried = with_stack_room(partial(self._measured, asked, device))
-            except Exception as error:
-                error.__traceback__ = without_own_frames(error)
-                raise
+            if self._trial.rehearsing is not None:
+                results = [self._trial.rehearse(each()) for each in self._sized(asked, device)]
+                result = results[-1] if number == 0 else result
+                continue
+            if not self._measures:
+                return self._trial.run_once(self._sized(asked, device)[-1]())
+            tried = with_stack_room(partial(self._measured, asked, device))
             if self._sizes:
                 tried[-1] = self._trial.swept(tried)
             self.tried += tried

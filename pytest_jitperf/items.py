@@ -48,6 +48,13 @@ def set_up(item: pytest.Item) -> None:
             f"Make it a plain function, or a method of a plain class.\n{path}:{line}: NotMeasured",
             pytrace=False,
         )
+    if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        pytest.fail(
+            f"{item.nodeid}: jitperf cannot measure a test under @given, which runs it with many inputs, other ones "
+            "each time; a baseline is of one. Measure a test of its own, with fixed inputs (parametrize, or sizes= in "
+            f"the marker).\n{path}:{line}: NotMeasured",
+            pytrace=False,
+        )
     settings = item.config.stash[RUN].settings
     try:
         state.spec = merge(
@@ -74,7 +81,7 @@ def give_fixture(item: pytest.Item, case: object) -> Jitperf:
     Raises:
         pytest.skip.Exception: The device is not here.
         pytest.fail.Exception: The same under strict, the baseline cannot be read, or the fixture was asked for too
-            late.
+            late; or this is a fork of the process in which pytest started.
     """
     state = item.stash.get(STATE, None)
     if state is None or state.spec is None or not isinstance(case, Case) or not isinstance(item, pytest.Function):
@@ -180,6 +187,12 @@ def _fail_set_up(item: pytest.Item, sentence: str) -> NoReturn:
 
 def _progress(item: pytest.Item) -> Callable[[str], None]:
     reporter: Any = item.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or not getattr(reporter, "isatty", False) or item.config.stash[RUN].worker:
+    # What is taken away again must not count for the width of the line, which pytest places its percentages by. Before
+    # pytest 9 everything counts.
+    write = getattr(reporter, "write_raw", None)
+    if write is None or not getattr(reporter, "isatty", False) or item.config.stash[RUN].worker:
         return lambda text: None
-    return Progress(lambda text: reporter.write(text, flush=True))
+    terminal = item.config.get_terminal_writer()
+    return Progress(
+        lambda text: write(text, flush=True), lambda: terminal.fullwidth - max(terminal.width_of_current_line, 0)
+    )

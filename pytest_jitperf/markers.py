@@ -13,7 +13,7 @@ from pytest_jitperf.layers import Layer
 from pytest_jitperf.metrics import METRICS, Metric
 from pytest_jitperf.spec import parse_marker
 
-__all__ = ["MARKER", "baseline_key", "has_own_marker", "layers_of", "marker_line"]
+__all__ = ["MARKER", "baseline_key", "has_own_marker", "layers_of", "marker_line", "own_id"]
 
 MARKER = "jitperf"
 
@@ -72,19 +72,25 @@ def _marks(node: pytest.Item | pytest.Collector) -> Iterator[tuple[Node, pytest.
 
 
 def baseline_key(item: pytest.Function, strategy_id: str) -> str:
-    """Key of a test: class and function with the user's own parameter ids, without the part the plugin added.
+    """Key of a test: class and function with the user's own parameter ids, without the parts that plugins added.
 
     Built from the collected objects, never from a node id, whose prefix depends on where pytest was started.
     """
     names = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
-    callspec = getattr(item, "callspec", None)
+    own = own_id(item, strategy_id)
     name = getattr(item, "originalname", None) or item.name
-    if callspec is not None:
-        own = _without(callspec.id, re.escape(strategy_id))
-        if _REPETITION in callspec.params:
-            own = _without(own, rf"{callspec.params[_REPETITION] + 1}-\d+")
-        name = f"{name}[{own}]" if own else name
-    return "::".join([*names, name])
+    return "::".join([*names, f"{name}[{own}]" if own else name])
+
+
+def own_id(item: pytest.Item, strategy_id: str) -> str:
+    """The user's own part of what stands in brackets in a test's id; empty where there is none."""
+    callspec = getattr(item, "callspec", None)
+    if callspec is None:
+        return ""
+    own = _without(callspec.id, re.escape(strategy_id))
+    if _REPETITION in callspec.params:
+        own = _without(own, rf"{callspec.params[_REPETITION] + 1}-\d+")
+    return own
 
 
 def _without(ids: str, pattern: str) -> str:

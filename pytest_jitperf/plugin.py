@@ -7,6 +7,7 @@ nor what only a marked test needs; those imports stand inside the functions that
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -108,11 +109,16 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"jitperf: {settings.mode}{strict}; {devices}; {', '.join(versions)}"
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Makes one item per strategy and device of a test that uses the fixture."""
-    if FIXTURE not in metafunc.fixturenames:
-        return
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
+    """Makes one item per strategy and device of a test that uses the fixture, after all that others add to its id."""
+    result = yield
+    if FIXTURE in metafunc.fixturenames:
+        _parametrize(metafunc)
+    return result
+
+
+def _parametrize(metafunc: pytest.Metafunc) -> None:
     from pytest_jitperf.extensions import added_metrics, added_strategies, metrics_with
     from pytest_jitperf.markers import layers_of
     from pytest_jitperf.merging import expansion
@@ -135,6 +141,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     else:
         cases = [Case(strategy, "", strategy) for strategy in strategies]
     metafunc.parametrize(FIXTURE, cases, ids=[case.id for case in cases], indirect=True)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Counts the items of each test file, so that it is seen where somebody takes some away without a word."""
+    item.config.stash[RUN].collected[item.path] += 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -182,7 +193,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     from pytest_jitperf.collected import whole_files
 
-    files = whole_files(session, run.baseline_path, run.deselected)
+    left = Counter(item.path for item in session.items)
+    fewer = {path for path, count in run.collected.items() if left[path] < count}
+    files = whole_files(session, run.baseline_path, run.deselected | fewer)
     if run.worker:
         session.config.workeroutput["jitperf_collected"] = files  # type: ignore[attr-defined]  # set by xdist
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ class Run:
         rehearsing: Who waits for this process where it only rehearses an item of another one, or None.
         started: When the run began, ns of the wall clock.
         process: Number of the process in which it began.
+        collected: How many items of each test file were collected.
     """
 
     settings: Settings
@@ -58,6 +60,7 @@ class Run:
     lines: tuple[str, ...] = ()
     rehearsing: Rehearsing | None = None
     started: int = field(default_factory=clock.perf_counter_ns)
+    collected: Counter[Path] = field(default_factory=Counter)
     process: int = field(default_factory=os.getpid)
 
     def gather(self) -> Gathered:
@@ -98,11 +101,18 @@ class Run:
 
     def typed_nodeid(self, item: pytest.Item) -> str:
         """The node id with its path from where pytest was started, so that a printed command works there."""
+        from pytest_jitperf.markers import own_id
+
         _, separator, rest = item.nodeid.partition("::")
+        case = case_of(item)
+        if case is not None:
+            # Without the number of a repetition, which there is with an option of its plugin only.
+            ids = "-".join(filter(None, (own_id(item, case.id), case.id)))
+            rest = f"{rest.partition('[')[0]}[{ids}]"
         return f"{self.shown(item.path)}{separator}{rest}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Case:
     """What one item stands for: the parameter of the fixture.
 
@@ -117,6 +127,10 @@ class Case:
     device: str
     id: str
     error: str = ""
+
+    def __repr__(self) -> str:
+        """What ``--setup-show`` prints behind the fixture."""
+        return self.id
 
 
 @dataclass(slots=True)

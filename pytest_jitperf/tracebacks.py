@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from pytest_jitperf.errors import JitperfError
+
 __all__ = ["without_own_frames"]
 
 _HERE = f"{Path(__file__).parent}{os.sep}"
@@ -15,14 +17,15 @@ def without_own_frames(error: BaseException) -> TracebackType | None:
     """The traceback of an error that went through the plugin.
 
     Returns:
-        Only the frames of others; all of them where the error was raised in the plugin itself.
+        Only the frames of others; all of them where the error was raised in the plugin itself and is not one of those
+        that say in a sentence what is wrong.
     """
     frames: list[TracebackType] = []
     current = error.__traceback__
     while current is not None:
         frames.append(current)
         current = current.tb_next
-    if not frames or (_is_own(frames[-1]) and not _is_jaxs(error)):
+    if not frames or (_is_own(frames[-1]) and not _is_jaxs(error) and not isinstance(error, JitperfError)):
         return error.__traceback__
     kept: TracebackType | None = None
     for each in reversed(frames):

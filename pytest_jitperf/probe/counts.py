@@ -6,6 +6,7 @@ import glob
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -43,8 +44,8 @@ def python_calls(function: Callable[[], Any]) -> tuple[int | None, Any]:
     before: object = sys.getprofile()
     if before is not None and not callable(before):
         return None, function()
-    sys.setprofile(profile)
     try:
+        sys.setprofile(profile)
         result = function()
     finally:
         sys.setprofile(before)
@@ -76,6 +77,11 @@ def launches(function: Callable[[], Any], wait: Callable[[Any], Any]) -> int:
             jax.profiler.start_trace(path, profiler_options=options)
         except RuntimeError as error:
             raise MeasurementError("a JAX profile is being taken already") from error
+        except BaseException:
+            # A timeout or Ctrl-C: it may have started, and only one can be taken at a time.
+            with suppress(RuntimeError):
+                jax.profiler.stop_trace()
+            raise
         try:
             # A marker of our own tells which of the host's lines is this thread.
             with jax.profiler.TraceAnnotation(_MARKER):

@@ -34,17 +34,21 @@ class DeviceLock:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Holds the device; re-entrant within the process. The wait is added to ``waited_seconds``."""
-        # Without a temporary directory that can be written and locked: measuring unlocked beats not measuring.
         lock = self._lock
-        if lock is None or not self._acquire(lock):
+        # Without a temporary directory that can be written and locked: measuring unlocked beats not measuring.
+        if lock is None:
             yield
             return
+        before = lock.lock_counter
         try:
+            self._acquire(lock)
             yield
         finally:
-            lock.release()
+            # A timeout or Ctrl-C may come at any moment, and whatever is held then would be held to the end of the run.
+            while lock.lock_counter > before:
+                lock.release()
 
-    def _acquire(self, lock: filelock.BaseFileLock) -> bool:
+    def _acquire(self, lock: filelock.BaseFileLock) -> None:
         try:
             lock.acquire(timeout=0)
         except filelock.Timeout:
@@ -53,5 +57,4 @@ class DeviceLock:
             lock.acquire()
             self.waited_seconds += (clock.perf_counter_ns() - start) / 1e9
         except (OSError, NotImplementedError):
-            return False
-        return True
+            pass  # see ``held``

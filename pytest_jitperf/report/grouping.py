@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby
 
+from pytest_jitperf.judge.outcome import Outcome
 from pytest_jitperf.metrics import is_custom
 from pytest_jitperf.row import Row
 from pytest_jitperf.strategies import BUILTIN, is_builtin, kind_of, one_helper
@@ -48,7 +49,7 @@ def groups(rows: Iterable[Row]) -> list[Group]:
 
     Strategies stand in the order of the built-in ones, others after them by name, whatever order they ran in.
     """
-    ordered = sorted(rows, key=lambda row: (*_key(row), *place(row)))
+    ordered = list(_once(sorted(rows, key=lambda row: (*_key(row), *place(row)))))
     many_kinds = len({row.device_kind for row in ordered if row.device_kind}) > 1
     many_hosts = len({_host(row) for row in ordered if _host(row)}) > 1
     return [_group(tuple(found), many_kinds, many_hosts) for _, found in groupby(ordered, key=_key)]
@@ -85,6 +86,15 @@ def _key(row: Row) -> tuple[bool, str, str, str, str, str, float, str]:
     """Sizes of a sweep stand together, the smallest first."""
     where = not row.device_kind, row.device_kind, _host(row), row.file, row.test
     return *where, row.sweep or row.measurement, row.extent or 0.0, row.measurement
+
+
+def _once(rows: Iterable[Row]) -> Iterator[Row]:
+    """One row of those that are about the same, as pytest-repeat makes them: the worst, or else the last."""
+    for _, found in groupby(rows, key=lambda row: (*_key(row), *place(row))):
+        repeated = list(found)
+        worst = max(reversed(repeated), key=lambda row: Outcome(row.outcome).rank)
+        often = f"the worst of {len(repeated)} times" if worst.failed else f"{len(repeated)} times"
+        yield replace(worst, notes=(*worst.notes, often)) if len(repeated) > 1 else worst
 
 
 def _group(rows: tuple[Row, ...], many_kinds: bool, many_hosts: bool) -> Group:

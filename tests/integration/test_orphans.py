@@ -16,6 +16,12 @@ def test_b(jitperf):
     jitperf(library.f, X)
 """
 
+# As pytest-shard does it: no hook is told.
+SHARING_OUT = """
+def pytest_collection_modifyitems(items):
+    items[:] = items[:1]
+"""
+
 # What is left of them: neither the strategy eager nor test_b.
 LEFT = TESTS.replace('"eager", ', "").replace("test_b", "test_c")
 NAMED = "__jitperf__/test_g.json: 2 entries without a test: test_a / eager / cpu, test_b / outer / cpu; remove with *"
@@ -180,3 +186,13 @@ def test_a_damaged_baseline_whose_test_file_is_gone_fails_nothing(project: Any) 
     assert pruned.ret == pytest.ExitCode.USAGE_ERROR
     pruned.stdout.fnmatch_lines(["ERROR *test_gone.json, line *, is cut off; *"])
     assert gone.exists()
+
+
+def test_a_plugin_that_shares_tests_out_without_a_word_makes_no_orphans(project: Any) -> None:
+    project.write_tests(TESTS)
+    recorded = project.record()
+    project.pytester.makeconftest(SHARING_OUT)
+    result = project.quick_run("--jitperf-prune")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*without a test*")
+    assert project.baseline.read_bytes() == recorded

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
 import pytest
+
+from pytest_jitperf.metrics import METRICS
 
 CONFTEST = """
 import sys
@@ -47,12 +50,16 @@ def test_two_runs_in_one_process_know_nothing_of_each_other(project: Any) -> Non
     project.write_tests("@pytest.mark.jitperf(strategies=['outer'])\ndef test_f(jitperf):\n    jitperf(library.f, X)\n")
     code = (
         "import sys, pytest\n"
-        "codes = [pytest.main([*sys.argv[1:], *more]) for more in (['--jitperf-update'], ['--jitperf-strict'], "
-        "['-k', 'no'])]\n"
-        "print('codes', *map(int, codes))"
+        "runs = ['--jitperf-update', '--jitperf-json=1'], ['--jitperf-strict', '--jitperf-json=2'], ['-k', 'no']\n"
+        "codes = [pytest.main([*sys.argv[1:], *more]) for more in runs]\n"
+        "print('codes', *map(int, codes), sys.gettrace(), sys.getprofile(), sys.excepthook is sys.__excepthook__)"
     )
     result = project.pytester.run(sys.executable, "-c", code, "-p", "no:cacheprovider")
     result.stdout.fnmatch_lines(
-        ["1 measured", "1 measured, 1 gated (1 same program), 0 without a baseline", "codes 0 0 5"], consecutive=False
+        ["1 measured", "1 measured, 1 gated (1 same program), 0 without a baseline", "codes 0 0 5 None None True"],
+        consecutive=False,
     )
     assert sum("= jitperf" in line for line in result.outlines) == 2
+    first, second = (json.loads((project.pytester.path / name).read_text())["measurements"][0] for name in "12")
+    counts = [name for name, metric in METRICS.items() if metric.kind == "exact"]
+    assert [first["metrics"].get(name) for name in counts] == [second["metrics"].get(name) for name in counts]
