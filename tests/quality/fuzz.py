@@ -103,6 +103,8 @@ def main() -> int:
         rows.append((name, f"{words.total():,}", found, f"{time.monotonic() - begin:.0f} s", common))
         if text:
             print(f"{name}:\n{text}", file=sys.stderr)
+        # A long run may be stopped.
+        print(f"{name}: {words.total():,} inputs, {found} faults", file=sys.stderr, flush=True)
     print(tabulate(rows, headers=("property", "inputs", "faults", "time", "what came of it"), tablefmt="plain"))
     return 1 if faults else 0
 
