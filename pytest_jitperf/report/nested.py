@@ -92,8 +92,8 @@ def _pays_from(use: HelperUse) -> str:
     if math.isinf(found.high):
         return f"{here} pays from {number_of_calls(low)} with the same signature on at the earliest, if ever"
     high = math.ceil(found.high)
-    since = number_of_calls(low) if low == high else f"{low:,} to {number_of_calls(high)}"
-    return f"{here} pays from {since} with the same signature on"
+    latest = "" if low == high else f", or from {high:,} at the latest"
+    return f"{here} pays from {number_of_calls(low)} with the same signature on{latest}"
 
 
 def _each_helper(advice: Advice) -> str:
@@ -106,7 +106,7 @@ def _each_helper(advice: Advice) -> str:
     for line in sorted(alone, key=lambda line: line.run):
         saved, later = eager.run - line.run, line.start - eager.start
         if not apart(eager.run, line.run, eager.run_sd, line.run_sd):
-            said = "makes no difference to a call"
+            said = "makes no difference to a call that can be told"
         else:
             said = f"{'saves' if saved > 0 else 'costs'} {_seconds(abs(saved))} a call"
         if apart(eager.start, line.start, eager.start_sd, line.start_sd):

@@ -143,8 +143,42 @@ def test_an_error_comes_from_the_quartiles_and_is_never_below_what_a_repeat_vari
     [found] = advise(groups([row(strategy="outer", timed=wide), row(strategy="both", timed=narrow)])[0])
 
     wide_line, narrow_line = found.lines
-    assert (wide_line.start_sd, wide_line.run_sd) == pytest.approx((0.93 * 0.4 / 2, 0.93 * 0.2e-3 / 5))
+    assert (wide_line.start_sd, wide_line.run_sd) == pytest.approx(
+        (0.93 * math.log(1.5) / 2, 0.93e-3 * math.log(1.1 / 0.9) / 5)
+    )
     assert (narrow_line.start_sd, narrow_line.run_sd) == pytest.approx((0.05 / 2, 0.01e-3))
+
+
+def test_rounds_that_a_busy_machine_made_much_longer_leave_no_doubt_of_a_large_difference(row: MakeRow) -> None:
+    def timed(median: float, low: float, high: float, rounds: int) -> dict[str, Sample]:
+        run = Sample(median=median, low=low, high=high, rounds=rounds)
+        return {"compile": Sample(median=0.5, low=0.5, high=0.5, rounds=1), "run": run}
+
+    eager = row(strategy="eager", timed=timed(868e-6, 819e-6, 7_354e-6, 39))
+    outer = row(strategy="outer", timed=timed(40e-6, 22e-6, 62e-6, 200))
+
+    [found] = advise(groups([eager, outer])[0])
+
+    assert choice(found) == "outer from the first call (eager runs x21.70 as long)"
+
+
+def test_small_differences_that_add_up_are_heeded_for_the_calls_at_hand(row: MakeRow) -> None:
+    def timed(compiled: float, run: float) -> dict[str, Sample]:
+        times = {"compile": (compiled, 1), "run": (run, 1)}
+        return {
+            name: Sample(median=value, low=0.886 * value, high=1.129 * value, rounds=n)
+            for name, (value, n) in times.items()
+        }
+
+    rows = [
+        row(strategy="eager", timed=timed(1.7, 1.7e-3), expected_calls=1_000),
+        row(strategy="outer", timed=timed(1.0, 1.0e-3), expected_calls=1_000),
+    ]
+
+    [found] = advise(groups(rows)[0])
+
+    assert choice(found) == "nothing beats eager (outer alike within noise)"
+    assert recommendation(found) == "for 1,000 calls: outer, 2 s in all (eager 3.4 s)"
 
 
 @pytest.mark.parametrize(
