@@ -97,6 +97,18 @@ class Swap:
         """The helpers that were not called so far."""
         return tuple(record.helper for record in self.records if record.calls == 0)
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within it, while swapped, the helpers are what they were. JAX's caches are cleared on both sides."""
+        for trampoline in self.trampolines:
+            trampoline.pause()
+        jax.clear_caches()
+        yield
+        # Whatever is raised meanwhile leaves them as they were, which is what the end of the swap wants.
+        for trampoline in self.trampolines:
+            trampoline.install()
+        jax.clear_caches()
+
     def explain(self, strategy: str, error: BaseException) -> str | None:
         """Explains an error by a static argument that is missing for a helper.
 

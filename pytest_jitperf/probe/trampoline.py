@@ -79,11 +79,15 @@ class Trampoline:
 
     def remove(self) -> None:
         """Puts the function back as it was and empties the slot."""
+        self.pause()
+        self._slot.empty()
+
+    def pause(self) -> None:
+        """Puts the function back as it was; it can be rerouted again."""
         if self._function.__code__ is self._code:
             self._function.__code__ = self._original
         if self._signature is not None and self._function.__dict__.get("__signature__") is self._signature:
             del self._function.__dict__["__signature__"]
-        self._slot.empty()
 
 
 def plain_copy(function: FunctionType) -> FunctionType:

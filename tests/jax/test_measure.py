@@ -298,6 +298,22 @@ def test_a_reference_that_changes_from_call_to_call_is_told(measured: Callable[.
     assert not any("ill-conditioned" in note for note in found.measurement.notes)
 
 
+@pytest.mark.parametrize("strategy", ["inner", "both"])
+def test_a_reference_is_repeated_with_its_helpers_as_they_are(measured: Callable[..., Probed], strategy: str) -> None:
+    def wave(x: Any) -> Any:
+        for _ in range(6):
+            x = jnp.sin(x) * 1.01 + jnp.tanh(x)
+        return x
+
+    def cancelling(x: Any) -> Any:
+        return jax.vmap(wave)(x.reshape(8, 8)).sum()  # of an odd function around zero: rounding errors alone are left
+
+    found = measured(cancelling, jnp.linspace(-1, 1, 64), strategy=strategy, inner=[wave])
+
+    assert found.wrong == ""
+    assert any(note.startswith("ill-conditioned") for note in found.measurement.notes)
+
+
 def test_what_compiles_in_every_call_is_counted_and_named(measured: Callable[..., Probed]) -> None:
     class ById:
         """Equal to itself alone, so that each call has a new static value."""
