@@ -104,7 +104,7 @@ class Course:
         told, next_look = self.seconds(), 1
         while True:
             count, seconds = len(rounds.wall), self.seconds()
-            late = seconds >= (until if count >= FEW_ROUNDS else self.max_seconds * _OVERTIME)
+            late = seconds >= (until if count >= FEW_ROUNDS else max(until, self.max_seconds * _OVERTIME))
             over = count > 0 and (late or count >= _MOST_ROUNDS)
             if over or count >= next_look:
                 # Another look is worth its while when there are 2 % more rounds to look at.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -131,9 +131,10 @@ class _Race:
         stages = 2 if self.pin else 1
         error = course.error * _FIRST_STAGE if self.pin else course.error
         fast = _fitting(paces, max_seconds) >= stages * _ROUNDS_FOR_MEDIAN
-        if self.pin and waited > _BUSY * (course.seconds() - start):
+        busy = waited > _BUSY * (course.seconds() - start)
+        if self.pin and busy:
             with self.pin(course.rng) as pinned:
-                if pinned and self.spins(costs):
+                if pinned and all(self.much_faster(costs)):
                     return self.one_core(course.error)
         if fast:
             rule = Rule(interval=many_rounds(error))
@@ -154,10 +155,10 @@ class _Race:
         spoken = first.rounds >= needed
         if spoken and not first.decided:
             first = course.go_on(rounds, paces, rule, max_seconds / 2, last=False)
-        if first.decided or first.rounds < FEW_ROUNDS:
+        if first.decided or (first.rounds < FEW_ROUNDS and not busy):
             return first
         with self.pin(course.rng) as pinned:
-            if pinned and (fast or self.call_of_old() * _MUCH_FASTER < costs[1].call):
+            if pinned and (fast or any(self.much_faster(costs) if busy else self.old_much_faster(costs))):
                 second = self.one_core(course.error * (1 - _FIRST_STAGE) if spoken else course.error)
                 return replace(self.weighed(first, second), seconds=course.seconds())
         return course.go_on(rounds, paces, rule, max_seconds)
@@ -179,22 +180,23 @@ class _Race:
         rule = Rule(interval=interval, first_look=first_look, statistic=min, cpu=True, one_core=True, balanced=not many)
         return replace(course.go_on(Rounds(), paces, rule, until), one_core=True)
 
-    def spins(self, costs: tuple[Cost, Cost]) -> bool:
-        """Whether the calls of both are several times as fast on one core, where they are now."""
-        here = self.course.costs()
-        return all(now.call * _MUCH_FASTER < before.call for now, before in zip(here, costs, strict=True))
+    def much_faster(self, costs: tuple[Cost, Cost]) -> Iterator[bool]:
+        """Whether a call of the new side, and one of the old side, is several times as fast as it was before."""
+        for now, before in zip(self.course.costs(), costs, strict=True):
+            yield now.call * _MUCH_FASTER < before.call
+
+    def old_much_faster(self, costs: tuple[Cost, Cost]) -> Iterator[bool]:
+        """The same of the old side alone, where calls may be slow because they are."""
+        yield cost_of(self.course.old, self.course.block, self.course.clocks).call * _MUCH_FASTER < costs[1].call
 
     def weighed(self, first: Ratio, second: Ratio) -> Ratio:
         """Which stage speaks for the race."""
         limit = self.course.limit
-        apart = second.low > first.high or second.high < first.low
+        apart = first.rounds >= FEW_ROUNDS and (second.low > first.high or second.high < first.low)
         if second.decided and not apart:
             return second
         contradicted = math.log(second.low) > limit or math.log(second.high) < limit
         return first if contradicted else min(first, second, key=lambda ratio: ratio.high / ratio.low)
-
-    def call_of_old(self) -> float:
-        return cost_of(self.course.old, self.course.block, self.course.clocks).call
 
 
 def _first_verdict(interval: RoundsInterval) -> int:

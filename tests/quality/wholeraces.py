@@ -61,7 +61,7 @@ class Machine:
         if self.kind == "threads that spin, busy":
             # Most calls wait for threads that wait for a core; on one core none does.
             spins = not self.pinned and self.normal() > -0.3
-            return 0.03 * self.normal() + (2.3 + 2.3 * abs(self.normal()) if spins else 0.0)
+            return 0.03 * self.normal() + (2.3 + 1.5 * min(abs(self.normal()), 2.0) if spins else 0.0)
         # Load comes for about 0.3 s and goes for as long; a call has to wait for its core, on one core less often.
         if self.wall >= self.load_until:
             self.loaded = not self.loaded

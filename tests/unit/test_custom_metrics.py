@@ -137,7 +137,7 @@ def said_of_waves(verdict: Verdict) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("tolerance", "marker", "old", "new", "found"),
     [
-        pytest.param("0 %", {}, 3, 3, [("ok", "waves 3 -> 3", "tolerance waves=no increase (default)")], id="as before"),
+        pytest.param("0 %", {}, 3, 3, [("ok", "waves 3 -> 3", "tolerance waves=no increase (default)")], id="same"),
         pytest.param(
             "0 %",
             {},
