@@ -104,7 +104,8 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         notes = (*notes, f"waited {lock.waited_seconds:.0f} s for another process on this device")
     traced_by = tracer()
     if traced_by:
-        notes = (*notes, f"{traced_by} traces this process: what Python code takes is not gated")
+        said = "stored as it is now; record without it" if request.record else "not gated"
+        notes = (*notes, f"{traced_by} traces this process: what Python code takes is {said}")
     measurement = Measurement(
         name=request.name,
         strategy=subject.built.strategy,

@@ -53,9 +53,10 @@ def test_what_is_only_traced_is_not_launched() -> None:
     def shape(x: Any) -> Any:
         return x + jax.eval_shape(f, x).shape[0]
 
-    for function in (scanned, chosen, shape):
+    functions: tuple[Callable[[Any], Any], ...] = (scanned, chosen, shape)
+    for function in functions:
         function(X)
-    counts = [launches(lambda each=each: each(X), jax.block_until_ready) for each in (scanned, chosen, shape)]
+    counts = [launches(functools.partial(each, X), jax.block_until_ready) for each in functions]
     assert counts == [1, 2, 1]  # the predicate of cond is converted first
 
 
