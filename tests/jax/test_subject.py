@@ -97,10 +97,14 @@ class Box:
 
 
 @pytest.mark.parametrize(
-    "made", [generate, coroutine, lambda: map(abs, [1]), lambda: iter([1]), concurrent.futures.Future], ids=str
+    "made",
+    [generate, coroutine, lambda: map(abs, [1]), lambda: iter([1]), concurrent.futures.Future],
+    ids=["generator", "coroutine", "map", "iterator", "future"],
 )
 @pytest.mark.parametrize(
-    "around", [lambda each: each, lambda each: {"a": [each]}, lambda each: (each, coroutine()), Box]
+    "around",
+    [lambda each: each, lambda each: {"a": [each]}, lambda each: (each, coroutine()), Box],
+    ids=["alone", "in a tree", "beside another", "in an object"],
 )
 def test_results_that_are_still_to_be_computed_are_refused_without_a_warning(made: Any, around: Any) -> None:
     with warnings.catch_warnings():
