@@ -162,6 +162,22 @@ def test_rounds_that_a_busy_machine_made_much_longer_leave_no_doubt_of_a_large_d
     assert choice(found) == "outer from the first call (eager runs x21.70 as long)"
 
 
+def test_nobody_is_sent_to_a_strategy_that_costs_more_as_measured(row: MakeRow) -> None:
+    def timed(compiled: float, run: float) -> dict[str, Sample]:
+        times = {"compile": (compiled, 1), "run": (run, 200)}
+        return {name: Sample(median=each, low=each, high=each, rounds=rounds) for name, (each, rounds) in times.items()}
+
+    rows = [
+        row(strategy="outer", timed=timed(79e-3, 37.7e-6), waited=70e-3),
+        row(strategy="inner", timed=timed(124e-3, 27.7e-6), waited=110e-3),
+    ]
+
+    [found] = advise(groups(rows)[0])
+
+    assert choice(found) == "inner from the first call (outer runs x1.36 as long)"
+    assert recommendation(found) == "for 1,000 calls: outer, 117 ms in all (inner alike within noise)"
+
+
 def test_small_differences_that_add_up_are_heeded_for_the_calls_at_hand(row: MakeRow) -> None:
     def timed(compiled: float, run: float) -> dict[str, Sample]:
         times = {"compile": (compiled, 1), "run": (run, 1)}
