@@ -173,7 +173,15 @@ def _another(path: str, seen: Seen) -> Change:
         return Change(text=f"{path}: a new {seen.text}", cure=FUNCTION.format("partial"))
     if is_function(value):
         return Change(text=f"{path}: a new {seen.text}", cure=_hoisted(value.__name__))
+    if _has_equality(value):
+        return Change(text=f"{path}: another {seen.text}, not equal", cure=STATIC)
     return Change(text=f"{path}: another {seen.text}", cure=OBJECT)
+
+
+def _has_equality(value: Any) -> bool:
+    """Whether its class tells equal values, and not only objects, from others: a path, a tuple, an own ``__eq__``."""
+    kind: Any = type(value)
+    return kind.__eq__ is not object.__eq__ and kind.__hash__ not in (None, object.__hash__)
 
 
 def _hoisted(name: str) -> str:

@@ -26,6 +26,21 @@ def structure(text: str, value: Any = None) -> Seen:
     return Seen(text=text, value=value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [((1, "a secret"), (1, "another one")), (range(3), range(4)), (frozenset("ab"), frozenset("c"))]
+)
+def test_of_values_that_know_what_equals_them_there_are_too_many(old: Any, new: Any) -> None:
+    name = type(new).__name__
+    [change] = argument_changes({"n": static(name, old)}, {"n": static(name, new)})
+    assert (change.text, change.cure) == (f"n: another {name}, not equal", "trace it, or keep to few values")
+
+
+def test_of_objects_that_equal_themselves_alone_one_is_to_be_used_again() -> None:
+    [change] = argument_changes({"n": static("object", object())}, {"n": static("object", object())})
+    cure = "reuse one object, or give its class __eq__ and __hash__"
+    assert (change.text, change.cure) == ("n: another object", cure)
+
+
 def test_the_more_differs_the_heavier_it_is() -> None:
     assert argument_changes({"x": F8}, {"x": F9})[0].weight == 1
     assert argument_changes({"x": F8}, {"x": I9})[0].weight == 2
@@ -52,7 +67,7 @@ def test_unequal_values_and_moved_arrays_are_told_only_where_nothing_else_change
     before = {"x": F8, "y": F8, "n": static("Plain", 1)}
     assert [each.text for each in argument_changes(before, {**before, "y": placed})] == ["y: uncommitted -> cpu:0"]
     assert [each.text for each in argument_changes(before, {**before, "y": placed, "n": static("Plain", 2)})] == [
-        "n: another Plain"
+        "n: another Plain, not equal"
     ]
     assert [each.text for each in argument_changes(before, {"x": F9, "y": placed, "n": static("Plain", 2)})] == [
         "x: f32[8] -> f32[9]"
