@@ -144,11 +144,20 @@ def _choice(advice: Advice) -> str:
             return f"{listed(line.strategy for line in advice.lines)} cannot be told apart"
         why = [f"{listed(twins)} alike within noise"] if twins else []
         why += [_reason(line, winners[0]) for line in others]
-        return f"{winners[0].strategy} from the first call ({'; '.join(why)})"
+        return f"{winners[0].strategy} {from_the_first_call(advice.segments[0])} ({'; '.join(why)})"
     turns = [f"{each.strategy} up to {calls_until(after)}" for each, after in itertools.pairwise(advice.segments)]
     text = f"{', then '.join(turns)}, from there {winners[-1].strategy}"
     text += "".join(f"; {name} like {twin.strategy} within noise" for name, twin in twins.items())
     return text + (f"; {listed(line.strategy for line in others)} never" if others else "")
+
+
+def from_the_first_call(segment: Segment) -> str:
+    """Since when the first strategy is the cheapest; where another one may be it at first, since when at the latest."""
+    if segment.high <= 1:
+        return "from the first call"
+    if math.isinf(segment.high):
+        return "from the first call, as far as can be told"
+    return f"from the first call, or from {_rounded(segment.high, _step(segment.high))} calls on at the latest"
 
 
 def recommendation(advice: Advice) -> str:
@@ -232,11 +241,11 @@ def _with_run_of(line: Line, same: Sequence[Line]) -> Line:
 
 
 def _certain(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """The segments without a first one that may already be over at the first call."""
+    """The segments without a first one that may be over at the first call; the next one's ``high`` says how late."""
     left = list(segments)
     while len(left) > 1 and left[1].low <= 1:
         del left[0]
-    return (Segment(strategy=left[0].strategy), *left[1:])
+    return (Segment(strategy=left[0].strategy, high=left[0].high), *left[1:])
 
 
 def _twin(line: Line, winners: Sequence[Line]) -> Line | None:

@@ -139,6 +139,7 @@ def _when_inner(advice: Advice, inner: Row, outer: Row | None) -> str:
             since = f"from {calls_until(advice.segments[place])} on"
             return f"inner is right here {since}{f' and up to {calls_until(after[0])}' if after else ''}"
         until = f"up to {calls_until(after[0])}" if after else _for_ever(advice)
+        until += ", as far as can be told" if advice.segments[0].high > 1 else ""
         if gap <= 0:
             return f"inner is right here {until}"
         sooner = format_quantity(gap, Unit.SECONDS, 2)
