@@ -101,7 +101,7 @@ class Stack:
     def __init__(self) -> None:
         self.n = 1
 
-    def forward(self, x: Any) -> Any:
+    def pile(self, x: Any) -> Any:
         return x * self.n
 
 
@@ -326,7 +326,7 @@ OBJECT = f"is an object of a class, not a function. Name its method, {HERE}.Mode
             f"{HERE}.Model.method.",
         ),
         (Model, f"{HERE}.Model", CLASS),
-        (Stack, f"{HERE}.Stack", "is a class. Name the method that does the work, such as Stack.forward."),
+        (Stack, f"{HERE}.Stack", "is a class. Name the method that does the work, such as Stack.pile."),
         (f"{HERE}.Model", f"{HERE}.Model", CLASS),
         (Model.__dict__["size"], "(builtins.property object)", PROPERTY),
         (f"{HERE}.Model.size", f"{HERE}.Model.size", PROPERTY),

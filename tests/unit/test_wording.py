@@ -33,7 +33,7 @@ def test_value_is_shown_as_in_source(value: object, expected: str) -> None:
 def test_long_values_are_cut_and_failing_ones_named() -> None:
     assert len(show("x" * 1000)) <= 62
     assert len(show(list(range(1000)))) <= 62
-    assert show(Broken()).startswith("<Broken instance at ")
+    assert show(Broken()) == "<Broken instance>"
 
 
 @pytest.mark.parametrize(

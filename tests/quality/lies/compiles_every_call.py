@@ -11,7 +11,7 @@ import pytest
 from pytest_jitperf import Strategy
 
 CHANGED = "CHANGED" in os.environ
-RIGHT = "REGRESSED: launches regressed: 1 -> *, allowed 1"
+RIGHT = "REGRESSED: compilations regressed: 1 -> 2, *allowed 1"
 
 
 def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:

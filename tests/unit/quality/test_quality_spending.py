@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import spending
 from playing import PlayError
 from spending import growth, spend
 
@@ -35,6 +38,15 @@ def test_a_command_that_ends_otherwise_is_told_with_what_it_printed(tmp_path: Pa
 
 
 def test_memory_is_that_of_the_command(tmp_path: Path) -> None:
-    spent = spend([sys.executable, "-c", "x = bytearray(500 * 2**20)"], tmp_path)
+    """Asked in a small process, since a child begins with the memory of its parent."""
+    code = (
+        "import sys; from pathlib import Path; from spending import spend; "
+        "print(spend([sys.executable, '-c', 'x = bytearray(500 * 2**20)'], Path(sys.argv[1])).mib)"
+    )
+    search = {"PYTHONPATH": str(Path(spending.__file__).parent)}
 
-    assert 500 < spent.mib < 600
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], env={**os.environ, **search}, stdout=subprocess.PIPE, check=True
+    )
+
+    assert 500 < float(done.stdout) < 600
