@@ -50,8 +50,8 @@ def test_strategies_stand_in_one_order_with_numbers_verdict_and_note(four: list[
           inner      38 ms  541 us          32   ok (same program)
           both       40 ms  366 us           1   REGRESSED
               run x1.22 (x1.20 ... x1.24); same program as outer
-          guide  outer from the first call (both alike within noise; eager starts 55 ms
-                 later; inner runs x1.48 as long)
+          guide  outer from the first call, or from 50 calls on at the latest (both
+                 alike within noise; eager starts 55 ms later; inner runs x1.48 as long)
         """)
     assert count_line(four, 0, update=False) == [
         "4 measured, 3 gated (1 same program, 2 raced), 1 reference, 0 without a",
@@ -147,9 +147,10 @@ def test_on_a_narrow_terminal_no_line_is_longer_than_it(four: list[Row]) -> None
           both       40 ms  366 us           1   REGRESSED
               run x1.22 (x1.20 ... x1.24); same program as
               outer
-          guide  outer from the first call (both alike
-                 within noise; eager starts 55 ms later;
-                 inner runs x1.48 as long)
+          guide  outer from the first call, or from 50
+                 calls on at the latest (both alike within
+                 noise; eager starts 55 ms later; inner
+                 runs x1.48 as long)
         """)
     assert count_line(four, 0, update=False, width=50) == [
         "4 measured, 3 gated (1 same program, 2 raced), 1",
