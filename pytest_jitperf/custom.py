@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_jitperf.errors import MeasurementError, SpecError
-from pytest_jitperf.metrics import METRICS, Metric, unit_of
+from pytest_jitperf.metrics import Metric, is_custom, unit_of
 from pytest_jitperf.quantity import is_number
 from pytest_jitperf.strategies import BUILTIN
 from pytest_jitperf.units import QuantityError, parse_tolerance
@@ -23,7 +23,6 @@ from pytest_jitperf.wording import show
 __all__ = ["CustomMetric", "Inspected", "counted"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_CPU = "_cpu"
 # What stands in JUnit properties beside the metrics, ``jitperf.main.outcome``.
 _TAKEN = ("compare_seconds", "device_kind", "gated_by", "outcome", "strategy", "why")
 
@@ -85,7 +84,7 @@ class CustomMetric:
             raise SpecError(
                 f"{at}: a name is lower-case letters, digits and '_', and begins with a letter, such as \"collectives\""
             )
-        if self.name in METRICS or self.name.removesuffix(_CPU) in METRICS:
+        if not is_custom(self.name):
             raise SpecError(f"{at}: the plugin measures {self.name} itself; give yours another name")
         if self.name in (*BUILTIN, *_TAKEN):
             raise SpecError(f"{at}: {self.name} means something else in reports; give the metric another name")

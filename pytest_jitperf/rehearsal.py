@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from pytest_jitperf.probe import clock
-from pytest_jitperf.rehearsing import VARIABLE, Heard, Order, Rehearsing, hear
+from pytest_jitperf.rehearsing import COMPILING, VARIABLE, Heard, Order, Rehearsing, hear
 from pytest_jitperf.run import RUN, State
 from pytest_jitperf.units import Unit, format_quantity
 from pytest_jitperf.wording import show
@@ -31,7 +31,6 @@ __all__ = ["ARGUMENTS", "Understudy", "arguments_of", "rehearse_item", "rehearsi
 ARGUMENTS = "jitperf_arguments"
 """Where the controller of xdist gives its workers what they would call pytest with."""
 
-_COMPILING = ("trace", "lower", "xla")
 _LOOK_SECONDS = 0.05
 # A phase is told every half second; who says nothing for so much longer than its limit can no longer speak.
 _SILENCE_SECONDS = 10.0
@@ -220,9 +219,9 @@ def _running_out(heard: Heard, limits: Mapping[str, float], silent: float) -> st
     """The limit that a call must have exceeded that is silent for so many seconds; empty where there is none."""
     if heard.call is None:
         return ""
-    compiling = sum(heard.spent.get(phase, 0.0) for phase in _COMPILING)
+    compiling = sum(heard.spent.get(phase, 0.0) for phase in COMPILING)
     spent = {**heard.spent, "compile": compiling}
-    names = (heard.phase, "compile") if heard.phase in _COMPILING else (heard.phase,) if heard.phase else limits
+    names = (heard.phase, "compile") if heard.phase in COMPILING else (heard.phase,) if heard.phase else limits
     return next((name for name in names if name in limits and spent.get(name, 0.0) + silent > limits[name]), "")
 
 

@@ -12,10 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-__all__ = ["VARIABLE", "Call", "Heard", "Order", "Rehearsing", "hear"]
+__all__ = ["COMPILING", "VARIABLE", "Call", "Heard", "Order", "Rehearsing", "hear"]
 
 VARIABLE = "PYTEST_JITPERF_REHEARSAL"
 """The environment variable that makes a pytest process a rehearsal."""
+
+COMPILING = ("trace", "lower", "xla")
+"""Phases that are part of ``compile``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src import xla_bridge
 
 from pytest_jitperf.errors import MeasurementError
 
@@ -45,8 +44,11 @@ def find(asked: str) -> jax.Device:
 def are_running() -> bool:
     """Whether JAX has started its devices in this process, or in the one that it was forked from."""
     # Private: in public nobody tells without starting them. Where that is gone, nobody tells.
-    ask = getattr(xla_bridge, "backends_are_initialized", lambda: False)
-    return bool(ask())
+    try:
+        from jax._src.xla_bridge import backends_are_initialized
+    except ImportError:
+        return False
+    return bool(backends_are_initialized())
 
 
 def local_devices() -> list[str]:

@@ -12,15 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
-from pytest_jitperf.rehearsing import Call, Rehearsing
+from pytest_jitperf.rehearsing import COMPILING, Call, Rehearsing
 
 from . import clock
 from .jaxframes import frames
 
-__all__ = ["COMPILING", "Watch", "phase_on"]
-
-COMPILING = ("trace", "lower", "xla")
-"""Phases that are part of ``compile``."""
+__all__ = ["Watch", "phase_on"]
 
 _LOOK_SECONDS = 0.05
 _TELL_SECONDS = 0.5
