@@ -107,6 +107,10 @@ def _compare(
     if new is None and subject.built.swaps and not subject.built.jitted:
         # It is the program of a helper, and what the user would call is more than the helper.
         return Comparison(same=False, cannot=why_not_exported)
+    if new is None and subject.driven:
+        # What was stored is one program of all that it computes, which runs faster than Python drives its parts.
+        reasons = dict.fromkeys([why_not_exported, subject.driven])
+        return Comparison(same=False, cannot=", and ".join(filter(None, reasons)))
     with ExitStack() as stack:
         stack.enter_context(persistent_cache_off())
         # Once for all that follows: each collection takes tens of milliseconds.

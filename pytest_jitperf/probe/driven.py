@@ -99,10 +99,13 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record
         with lock.held(), collector_off():
             stages, counted, _ = first_stages(made.jitted, made.leaves, {}, record=record)
     except Exception as error:
-        parts.program = Program(
-            fingerprint=None, inputs=parts.inputs, no_artifact=f"it cannot be traced as one program: {one_line(error)}"
-        )
+        # The call itself has just gone well, so Python uses values in between.
+        subject.driven = f"it cannot be traced as one program: {one_line(error)}"
+        parts.program = Program(fingerprint=None, inputs=parts.inputs, no_artifact=subject.driven)
         return
+    launches = parts.host.get("launches", 1)
+    if launches > 1:
+        subject.driven = f"Python starts {launches} programs in each call"
     parts.add_calls("trace_calls", counted.calls, counted.missing)
     costs = parts.add_costs(stages)
     rounds = [stages]

@@ -39,6 +39,7 @@ class Subject:
             not known: then all of them are.
         callbacks: Whether a call may leave Python callbacks running after its results are ready.
         parts: Whether results hold objects with more to wait for inside.
+        driven: Why a call is more than one compiled program that Python starts; empty where it is one.
         cold: What the first compile took by phase, ``compile`` for the whole; empty before it.
     """
 
@@ -51,6 +52,7 @@ class Subject:
     donated: tuple[int, ...] | None = None
     callbacks: bool = True
     parts: bool = False
+    driven: str = ""
     cold: Mapping[str, Span] = field(default_factory=dict)
     swap: Swap | None = field(default=None)
 

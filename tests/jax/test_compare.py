@@ -22,6 +22,7 @@ from pytest_jitperf.probe.compilelog import CompileLog, compile_log
 from pytest_jitperf.probe.confirmed import ConfirmedRace
 from pytest_jitperf.probe.measure import Probed
 from pytest_jitperf.probe.pairing import RENAMED
+from pytest_jitperf.strategies import Strategy
 from pytest_jitperf.units import Tolerance
 
 X = jnp.linspace(0.1, 2.0, 64)
@@ -215,6 +216,44 @@ def test_a_helper_that_can_no_longer_be_exported_is_not_raced_as_the_whole(
     new = measured(lambda x: helper(x) + 1, X, strategy="inner", inner=[helper])
     found = compared(new, stored(measured(f, X)), key="gone")
     assert (found.same, found.run) == (False, None)
+
+
+@jax.jit
+def step(x: Any) -> Any:
+    return jnp.tanh(x)
+
+
+def steps(x: Any) -> Any:
+    return step(step(x))
+
+
+def steps_with_a_look(x: Any) -> Any:
+    y = step(x)
+    return step(y) if float(y[0]) < 9.0 else y
+
+
+def steps_and_a_callback(x: Any) -> Any:
+    y = step(x)
+    jax.debug.callback(lambda v: None, y[0])
+    return step(y)
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (steps_with_a_look, "it cannot be traced as one program: ConcretizationTypeError: "),
+        (steps_and_a_callback, "it calls back into Python, which cannot be stored, and Python starts "),
+    ],
+)
+def test_what_python_drives_is_not_raced_against_all_of_it_as_one_program(
+    measured: Measured, stored: Make, compared: Compare, function: Any, why: str
+) -> None:
+    plain = Strategy("plain", lambda f: f)
+    old = measured(steps, X, strategy=plain)
+    assert old.measurement.host["launches"] == 2
+    assert compared(measured(steps, X, strategy=plain), stored(old)) == SAME_FINGERPRINT
+    found = compared(measured(function, X, strategy=plain), stored(old))
+    assert (found.same, found.run, found.cannot[: len(why)]) == (False, None, why)
 
 
 def helper(x: Any) -> Any:
