@@ -30,6 +30,9 @@ from .targets import Helper
 # Helpers called with more signatures than this are followed no further.
 _MOST_SIGNATURES = 20
 
+# What is gated of one program, and counted nowhere else.
+_OF_ONE_PROGRAM = ("peak_bytes", "constant_bytes", "unused_donation_bytes", "trace_calls")
+
 
 def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool, repeat: bool) -> tuple[Parts, Any]:
     """Measures ``subject``, whose callable is plain Python or another library's jit.
@@ -102,6 +105,7 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record
         # The call itself has just gone well, so Python uses values in between.
         subject.driven = f"it cannot be traced as one program: {one_line(error)}"
         parts.program = Program(fingerprint=None, inputs=parts.inputs, no_artifact=subject.driven)
+        parts.unavailable.update(dict.fromkeys(_OF_ONE_PROGRAM, "it is not one program"))
         return
     launches = parts.host.get("launches", 1)
     if launches > 1:

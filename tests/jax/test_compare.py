@@ -256,6 +256,13 @@ def test_what_python_drives_is_not_raced_against_all_of_it_as_one_program(
     assert (found.same, found.run, found.cannot[: len(why)]) == (False, None, why)
 
 
+def test_what_cannot_be_one_program_has_none_of_its_numbers_and_says_so(measured: Measured) -> None:
+    found = measured(steps_with_a_look, X, strategy=Strategy("plain", lambda f: f)).measurement
+    metrics = ("peak_bytes", "constant_bytes", "unused_donation_bytes", "trace_calls")
+    assert {each: found.value(each) for each in metrics} == dict.fromkeys(metrics)
+    assert {each: found.unavailable[each] for each in metrics} == dict.fromkeys(metrics, "it is not one program")
+
+
 def helper(x: Any) -> Any:
     return jnp.tanh(x) * 2.0
 
