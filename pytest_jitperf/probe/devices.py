@@ -12,6 +12,7 @@ import numpy as np
 from pytest_jitperf.errors import MeasurementError
 
 from .inputs import is_array
+from .refusals import one_line
 
 AS_IS = "as-is"
 ALL = "all"
@@ -84,6 +85,30 @@ def place(tree: Any, device: jax.Device, asked: str) -> Any:
         return leaf
 
     return jax.tree.map(put, tree)
+
+
+# How JAX begins where arrays that are on one device meet a jit, shard_map or pmap that spreads over others.
+_ELSEWHERE = ("Received incompatible devices for ", "Sharding passed to jit does not match the sharding on ")
+
+
+def explain_elsewhere(error: Exception, device: jax.Device, asked: str) -> str | None:
+    """A sentence for inputs that JAX refuses where they were put, since the function itself works on other devices.
+
+    Args:
+        error: What a call raised.
+        device: Where its inputs were put.
+        asked: The device as asked for.
+
+    Returns:
+        What to do; None where the error is another one, or the placement is the test's own.
+    """
+    if asked == AS_IS or not isinstance(error, ValueError) or not str(error).startswith(_ELSEWHERE):
+        return None
+    return (
+        f"the function spreads its work over devices by itself, and its inputs were put onto {device.platform}:"
+        f'{device.id}, where the test is measured. To leave them where the test has them, add  devices=["as-is"]  to '
+        f"the marker. JAX says: {one_line(error)}"
+    )
 
 
 @contextmanager

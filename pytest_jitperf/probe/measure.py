@@ -13,7 +13,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Measurement
 from pytest_jitperf.strategies import name_of as strategy_name
 
-from . import equal
+from . import devices, equal
 from .bindings import never_called_message
 from .block import collector_off
 from .build import name_of
@@ -172,7 +172,10 @@ def _measure(request: Request, subject: Subject, lock: DeviceLock) -> tuple[Part
 
 
 def _explain(subject: Subject, error: Exception) -> str | None:
-    """A missing static argument is the user's error, told with the line to add."""
+    """A missing static argument or placement is the user's error, told with the line to add."""
+    elsewhere = devices.explain_elsewhere(error, subject.device, subject.asked)
+    if elsewhere is not None:
+        return elsewhere
     if subject.swap is not None:
         found = subject.swap.explain(subject.built.strategy, error)
         if found is not None:

@@ -131,6 +131,22 @@ copies = jax.device_put(x, NamedSharding(jax.make_mesh((8,), ("i",)), PartitionS
 found["inputs"] = [each.measurement.inputs for each in (first, whole, run(f, copies, device="as-is"))]
 found["eight on one"] = versus(first, whole).cannot
 shape = jax.ShapeDtypeStruct(spread.shape, spread.dtype, sharding=spread.sharding)
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("i",))
+sharded = NamedSharding(mesh, PartitionSpec("i"))
+inside = {
+    "shard_map": jax.shard_map(f, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i")),
+    "in_shardings": jax.jit(f, in_shardings=sharded),
+}
+found["spreads by itself"] = {}
+for name, function in inside.items():
+    for strategy in ("eager", "outer"):
+        try:
+            spreads = run(function, x, strategy=strategy)
+            told = len(where(spreads.result))
+        except MeasurementError as error:
+            told = str(error).partition(" JAX says: ")[0]
+        found["spreads by itself"][f"{name} {strategy}"] = told
+    found["spreads by itself"][f"{name} as-is"] = len(where(run(function, x, device="as-is").result))
 planned = run(f, shape, device="as-is")
 changed = versus(run(lambda y: jnp.tanh(y) * 3, shape, device="as-is"), planned)
 found["planned"] = [planned.measurement.inputs, changed.same, changed.cannot, changed.old_exact["peak_bytes"]]
@@ -170,6 +186,21 @@ def test_sharded_inputs_are_refused_unless_left_as_they_are(eight: dict[str, Any
         'To keep the placement, add  devices=["as-is"]  to the marker.'
     )
     assert eight["as-is"] == [8, 1, ""]
+
+
+def test_a_function_that_spreads_by_itself_needs_its_inputs_left_as_they_are(eight: dict[str, Any]) -> None:
+    why = (
+        "the function spreads its work over devices by itself, and its inputs were put onto cpu:0, where the test is "
+        'measured. To leave them where the test has them, add  devices=["as-is"]  to the marker.'
+    )
+    assert eight["spreads by itself"] == {
+        "shard_map eager": why,
+        "shard_map outer": why,
+        "shard_map as-is": 8,
+        "in_shardings eager": 1,  # what it wraps spreads over nothing
+        "in_shardings outer": why,
+        "in_shardings as-is": 8,
+    }
 
 
 def test_sharded_programs_have_fingerprints_and_race(eight: dict[str, Any]) -> None:
