@@ -71,7 +71,9 @@ def measure_driven(subject: Subject, lock: DeviceLock, *, record: bool, repeat: 
 
     if subject.swap is not None:
         _add_helpers(parts, subject, lock, record=record)
-    elif subject.built.strategy != "eager" and log.user:
+    elif subject.built.strategy == "outer" or (subject.built.strategy != "eager" and log.user):
+        # ("outer" comes here with what something else than jax.jit has jitted already, such as jax.pmap, which JAX
+        # compiles as one of its own operations.)
         # Also where it starts more than one program: what it computes is still one program to race, and what Python
         # does in between is in the counts.
         _add_one_program(parts, subject, lock, record=record, repeat=repeat)

@@ -132,6 +132,12 @@ def exported_program(
                 raise MeasurementError(
                     f"its {len(made.in_avals)} inputs could not be matched with {len(leaves)} argument leaves"
                 )
+            holding = max(map(device_count, leaves), default=1)
+            if made.nr_devices != holding:
+                raise MeasurementError(
+                    f"it runs on {made.nr_devices} devices and its inputs are on {holding}: put them where it takes "
+                    "them, with jax.device_put, before they are measured"
+                )
             read = made.module_kept_var_idx
             unused = tuple(n for n in range(len(leaves)) if n not in set(read))
             flat = _flat(made)

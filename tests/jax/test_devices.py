@@ -136,17 +136,22 @@ sharded = NamedSharding(mesh, PartitionSpec("i"))
 inside = {
     "shard_map": jax.shard_map(f, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i")),
     "in_shardings": jax.jit(f, in_shardings=sharded),
+    "pmap": jax.pmap(f),
 }
+few, many = x[:8], jax.device_put(x[:8], sharded)
 found["spreads by itself"] = {}
 for name, function in inside.items():
     for strategy in ("eager", "outer"):
         try:
-            spreads = run(function, x, strategy=strategy)
+            spreads = run(function, few, strategy=strategy)
             told = len(where(spreads.result))
         except MeasurementError as error:
             told = str(error).partition(" JAX says: ")[0]
         found["spreads by itself"][f"{name} {strategy}"] = told
-    found["spreads by itself"][f"{name} as-is"] = len(where(run(function, x, device="as-is").result))
+    unplaced, placed = run(function, few, device="as-is"), run(function, many, device="as-is")
+    found["spreads by itself"][f"{name} as-is"] = len(where(unplaced.result))
+    found.setdefault("unplaced", []).append(unplaced.measurement.program.no_artifact)
+    found.setdefault("placed", []).append(placed.measurement.program.no_artifact)
 planned = run(f, shape, device="as-is")
 changed = versus(run(lambda y: jnp.tanh(y) * 3, shape, device="as-is"), planned)
 found["planned"] = [planned.measurement.inputs, changed.same, changed.cannot, changed.old_exact["peak_bytes"]]
@@ -200,7 +205,19 @@ def test_a_function_that_spreads_by_itself_needs_its_inputs_left_as_they_are(eig
         "in_shardings eager": 1,  # what it wraps spreads over nothing
         "in_shardings outer": why,
         "in_shardings as-is": 8,
+        "pmap eager": 1,
+        "pmap outer": why,
+        "pmap as-is": 8,
     }
+
+
+def test_of_inputs_on_fewer_devices_than_the_program_takes_nothing_is_stored(eight: dict[str, Any]) -> None:
+    why = (
+        "it runs on 8 devices and its inputs are on 1: put them where it takes them, with jax.device_put, before they "
+        "are measured"
+    )
+    assert eight["unplaced"] == [why] * 3
+    assert eight["placed"] == [""] * 3
 
 
 def test_sharded_programs_have_fingerprints_and_race(eight: dict[str, Any]) -> None:
