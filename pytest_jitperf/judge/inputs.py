@@ -6,9 +6,10 @@ from pytest_jitperf.baseline.inputs import leaves_of, program_inputs, read_leave
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.measurement import Measurement
 
-__all__ = ["input_changes", "perhaps_unread"]
+__all__ = ["input_changes", "made_static", "perhaps_unread"]
 
 _MOST_SHOWN = 3
+_STATIC = "static "
 
 
 def input_changes(measured: Measurement, entry: Entry) -> str:
@@ -51,3 +52,19 @@ def perhaps_unread(measured: Measurement, entry: Entry) -> bool:
     before, today = dict(leaves_of(entry.inputs)), dict(leaves_of(measured.inputs))
     driven = measured.program is None and entry.program is None
     return driven and all(before[path] == today[path] for path in before.keys() & today.keys())
+
+
+def made_static(measured: Measurement, entry: Entry) -> bool:
+    """Whether all that changed is that arguments which were traced are static now.
+
+    Then it is the code that changed and not what it is called with: it may compile again for values that it shared a
+    program for.
+    """
+    before, today = leaves_of(entry.inputs), leaves_of(measured.inputs)
+    gone, added = without(before, today), without(today, before)
+    static = [path for path, described in added if described.startswith(_STATIC)]
+    traced = [path for path, described in gone if not described.startswith(_STATIC)]
+    if not (static and traced) or (len(static), len(traced)) != (len(added), len(gone)):
+        return False
+    # An argument that is static as a whole had leaves of its own before: ``cfg`` for ``cfg.width`` and ``cfg['lr']``.
+    return all(any(path == each or path.startswith((f"{each}.", f"{each}[")) for each in static) for path in traced)

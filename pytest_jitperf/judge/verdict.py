@@ -20,7 +20,7 @@ from pytest_jitperf.judge.environments import changed, recorded_with
 from pytest_jitperf.judge.evidence import EVERY_CALL, Evidence
 from pytest_jitperf.judge.explain import explain
 from pytest_jitperf.judge.faster import faster_findings
-from pytest_jitperf.judge.inputs import input_changes, perhaps_unread
+from pytest_jitperf.judge.inputs import input_changes, made_static, perhaps_unread
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
 from pytest_jitperf.judge.times import stored_time
 from pytest_jitperf.measurement import Measurement, Program
@@ -125,13 +125,18 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
 
 
 def _inputs_changed(changes: str, plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> Verdict:
-    """Other inputs are not compared, with one exception: what compiles again in every call did not before."""
+    """Other inputs are not compared, but where it is the code that compiles more often.
+
+    What compiles again in every call did not before; and an argument that was traced and is static now compiles again
+    for each of its values.
+    """
     around = changed(entry, measured.environment)
     sentence = f"inputs changed: {changes}{f' ({around})' if around else ''}"
     told = f"{sentence}; nothing was compared, record the new inputs with --jitperf-update"
     findings = [Finding(outcome=Outcome.INPUTS_CHANGED, sentence=told, short=changes)]
     host = entry.host.get(measured.environment.host_key)
-    if host is not None and any(each.startswith(f"{EVERY_CALL}: ") for each in evidence.retraces):
+    every_call = any(each.startswith(f"{EVERY_CALL}: ") for each in evidence.retraces)
+    if host is not None and (every_call or made_static(measured, entry)):
         counted = exact_findings(plan, "host", host, measured.host, measured.unavailable)
         again = [each for each in counted if each.metric == "compilations" and each.outcome is Outcome.REGRESSED]
         findings = [*again, *findings]

@@ -57,6 +57,37 @@ def test_else_nothing_is_compared(judged: Callable[..., Verdict], compilations: 
     assert ([each.outcome for each in verdict.findings], verdict.gated_by) == ([Outcome.INPUTS_CHANGED], "")
 
 
+@pytest.mark.parametrize(
+    ("before", "today", "fails"),
+    [
+        ("x: f32[64]; n: weak i32[]", "x: f32[64]; n: static int #1", True),
+        ("x: f32[64]; cfg.lr: f32[]; cfg['n']: i32[]", "x: f32[64]; cfg: static Config #1", True),
+        ("x: f32[64]; n: weak i32[]", "x: f32[128]; n: static int #1", False),
+        ("x: f32[64]; n: weak i32[]; m: i32[]", "x: f32[64]; n: static int #1", False),
+        ("x: f32[64]; n: static int #1", "x: f32[64]; n: weak i32[]", False),
+        ("x: f32[64]; n: static int #1", "x: f32[64]; n: static int #2", False),
+        ("x: f32[64]", "x: f32[64]; n: static int #1", False),
+    ],
+    ids=["a number", "leaves of one argument", "another shape too", "another is gone", "now traced", "value", "new"],
+)
+def test_what_was_traced_and_is_static_now_fails_where_it_compiles_more_often(
+    plan_for: Callable[..., Plan],
+    measure: Callable[..., Measurement],
+    record: Callable[..., Entry],
+    before: str,
+    today: str,
+    *,
+    fails: bool,
+) -> None:
+    again = ("input 2: f, n: static 3 -> 4 (trace it, or keep to few values)",)
+    measured, entry = measure(inputs=today, host={**measure().host, "compilations": 2}), record(inputs=before)
+
+    verdict = judge(plan_for("outer"), measured, entry, Evidence(retraces=again))
+
+    failed = [Outcome.REGRESSED] if fails else []
+    assert [each.outcome for each in verdict.findings] == [*failed, Outcome.INPUTS_CHANGED]
+
+
 def test_counts_of_another_jax_say_nothing(judged: Callable[..., Verdict], environment: Environment) -> None:
     verdict = judged(2, AGAIN, environment=replace(environment, jax="0.11.0"))
 
