@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import os
 import shutil
 import subprocess
@@ -11,6 +12,17 @@ import pytest
 
 # Before any test imports jax. Set it outside to run the tests of the probe on another platform.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+@pytest.fixture(autouse=True)
+def what_earlier_tests_left_is_not_collected() -> None:
+    """The collector looks at what the test itself makes alone.
+
+    Every measurement collects first. After some hundred tests a process holds a million objects of compiled programs
+    and of finished runs, and to walk them again and again took a third of the time of the tests.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class GitRepository:
