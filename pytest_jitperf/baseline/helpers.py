@@ -21,8 +21,8 @@ class Identified(Protocol):
 def match_helpers(today: Mapping[str, Identified], stored: Mapping[str, Identified]) -> dict[str, str]:
     """Finds each helper of today in the baseline.
 
-    By its key (of several that look alike, the one with the same program); else by its program; else by what it takes,
-    where just one that takes this is left over on either side.
+    By its key (of several that look alike, the one with the same program); else by its program; else by its name and
+    what it takes in whatever order, or by what it takes alone, where just one is left over on either side.
 
     Args:
         today: Programs of helpers, keyed ``"pkg.mod.f(f32[8])"``.
@@ -50,7 +50,10 @@ def match_helpers(today: Mapping[str, Identified], stored: Mapping[str, Identifi
     pair(lambda key, each: (_without_number(key), each.fingerprint))
     pair(lambda key, each: key)
     pair(lambda key, each: each.fingerprint)
+    # Fields of a class and parameters may have been put in another order.
+    pair(lambda key, each: (name_of(key), _takes(key)), only=True)
     pair(lambda key, each: signature_of(key), only=True)
+    pair(lambda key, each: _takes(key), only=True)
     return found
 
 
@@ -62,6 +65,11 @@ def name_of(key: str) -> str:
 def signature_of(key: str) -> str:
     """What the helper of a key takes, ``"(f32[8])"``."""
     return _without_number(key)[len(name_of(key)) :]
+
+
+def _takes(key: str) -> tuple[str, ...]:
+    """What the helper of a key takes, in no particular order."""
+    return tuple(sorted(signature_of(key).strip("()").split(", ")))
 
 
 def _without_number(key: str) -> str:

@@ -9,11 +9,15 @@ from pytest_jitperf.baseline.model import StoredProgram
 
 
 def helpers(**programs: str) -> dict[str, StoredProgram]:
-    """``f_8="a"`` is the helper ``lib.f(f32[8])`` with the program a; one with a dash cannot be exported."""
+    """``f_8="a"`` is the helper ``lib.f(f32[8])`` with the program a, ``f_8x9`` takes an ``f32[9]`` too.
+
+    A program that is a dash cannot be exported.
+    """
     made = {}
     for name, program in programs.items():
         word, size, *number = name.split("_")
-        key = f"lib.{word}(f32[{size}])" + (f" #{number[0]}" if number else "")
+        takes = ", ".join(f"f32[{each}]" for each in size.split("x"))
+        key = f"lib.{word}({takes})" + (f" #{number[0]}" if number else "")
         made[key] = StoredProgram(fingerprint=None if program == "-" else f"sha256:{program}")
     return made
 
@@ -37,6 +41,13 @@ def helpers(**programs: str) -> dict[str, StoredProgram]:
         (helpers(f_8="b", f_8_2="a"), helpers(f_8="a", f_8_2="b"), "f_8 f_8_2, f_8_2 f_8"),  # not among those alike
         (helpers(f_8="a", f_8_2="c"), helpers(f_8="a", f_8_2="b"), "f_8 f_8, f_8_2 f_8_2"),
         (helpers(f_8="a", f_9="b"), helpers(f_8="a"), "f_8 f_8"),
+        (helpers(f_8x9="a"), helpers(f_9x8="b"), "f_8x9 f_9x8"),  # with its parameters in another order
+        (helpers(f_8x9="a", g_8x9="c"), helpers(f_9x8="b", g_9x8="d"), "f_8x9 f_9x8, g_8x9 g_9x8"),
+        (helpers(g_8x9="a"), helpers(f_9x8="b"), "g_8x9 f_9x8"),  # and renamed
+        (helpers(f_8x9="a", g_9x8="c"), helpers(e_9x8="b"), "g_9x8 e_9x8"),
+        (helpers(f_8x9="a"), helpers(f_9x8="b", f_8x9="c"), "f_8x9 f_8x9"),
+        (helpers(f_8x9x7="a"), helpers(f_9x8x7="b", f_7x8x9="c"), ""),
+        (helpers(f_8x8="a"), helpers(f_8="b"), ""),
         (helpers(g_8="-"), helpers(), ""),
         ({}, helpers(f_8="a"), ""),
     ],
