@@ -82,7 +82,8 @@ def test_ctrl_c_within_a_measurement_leaves_the_process_as_it_was(project: Any) 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX's")
-def test_ctrl_c_keeps_what_was_measured_and_leaves_no_worker(project: Any) -> None:
+@pytest.mark.parametrize("reaches", ["all", "the controller alone"])
+def test_ctrl_c_keeps_what_was_measured_and_leaves_no_worker(project: Any, reaches: str) -> None:
     pytest.importorskip("xdist")
     project.pytester.makeconftest(REPORTING)
     project.write_tests(TESTS)
@@ -99,7 +100,7 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_no_worker(project: Any) -> No
         while not (project.pytester.path / "measuring").exists():
             assert running.poll() is None
             time.sleep(0.02)
-        os.killpg(running.pid, signal.SIGINT)
+        (os.killpg if reaches == "all" else os.kill)(running.pid, signal.SIGINT)
         printed, complaints = running.communicate()
 
     assert running.returncode == pytest.ExitCode.INTERRUPTED
