@@ -170,8 +170,15 @@ class Trial:
             plan=plan, test=self.test, baselines=self.baselines, progress=self.progress, left_out=self.left_out
         )
         evidence = gathering.evidence(request, probed, measured, entry)
-        verdict = self.review(measured, judge(plan, measured, entry, evidence))
         compared = [*([evidence.program] if evidence.program else []), *evidence.helpers.values()]
+        moved = any(not each.same and not each.cannot for each in compared)
+        if moved or plan.mode == "update":
+            from pytest_jitperf.probe.unsteady import UNSTEADY, is_unsteady
+
+            if is_unsteady(probed):
+                # To record it anew would not help.
+                measured, moved = replace(measured, notes=(*measured.notes, UNSTEADY)), False
+        verdict = self.review(measured, judge(plan, measured, entry, evidence))
         return Tried(
             key=key,
             measurement=measured,
@@ -183,7 +190,7 @@ class Trial:
             cut=tuple(each.cut for each in compared if each.cut),
             compiled=_compiled(probed),
             place=_place(asked),
-            moved=any(not each.same and not each.cannot for each in compared),
+            moved=moved,
             lost=self.baselines.lost(entry) if entry is not None else (),
             recorded=_recorded(measured, plan),
         )

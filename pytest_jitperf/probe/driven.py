@@ -120,6 +120,7 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record
             rounds = repeat_while_cheap(
                 lambda: cold_stages(made.jitted, made.leaves, {}), stages, stages.spans()["compile"].wall
             )
+    parts.add_other_trace(counted.traced, rounds)
     parts.add_stages(rounds, relative_unit(lock))
     subject.cold = stages.spans()
     subject.callbacks = bool(stages.traced.jaxpr.effects)

@@ -49,6 +49,7 @@ class Probed:
         compiled: How often each function was traced, lowered and compiled over a sequence of inputs, one sentence.
         lowered: The one program before XLA, a ``jax.stages.Lowered``; None where Python drives several.
         executable: The same after XLA, a ``jax.stages.Compiled``.
+        other_trace: Another trace of it, a ``jax.stages.Traced``; None where it was traced once.
     """
 
     measurement: Measurement
@@ -60,6 +61,7 @@ class Probed:
     compiled: str = ""
     lowered: Any = None
     executable: Any = None
+    other_trace: Any = None
 
 
 # xdist workers take turns all the time; only a wait that somebody would wonder about is told.
@@ -136,6 +138,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         compiled=parts.compiled,
         lowered=parts.lowered,
         executable=parts.executable,
+        other_trace=parts.other_trace,
     )
 
 

@@ -62,6 +62,7 @@ def measure_one_program(subject: Subject, lock: DeviceLock, *, record: bool, rep
             rounds = repeat_while_cheap(
                 lambda: cold_stages(jitted, inputs.args, inputs.kwargs), stages, stages.spans()["compile"].wall
             )
+    parts.add_other_trace(counted.traced, rounds)
     if subject.abstract:
         result = stages.traced.out_info
         parts.add_nothing_run()

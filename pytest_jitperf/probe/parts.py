@@ -54,7 +54,18 @@ class Parts:
     compiled: str = ""
     lowered: Any = None
     executable: Any = None
+    other_trace: Any = None
     waited: float = 0.0
+
+    def add_other_trace(self, counted: Any, rounds: Sequence[ColdStages]) -> None:
+        """Adds a trace that is not the one of the program, if there was another.
+
+        Args:
+            counted: The trace whose Python calls were counted.
+            rounds: Cold stages, those of the program first.
+        """
+        others = (each for each in (*[stages.traced for stages in rounds[1:]], counted) if each is not rounds[0].traced)
+        self.other_trace = next(others, None)
 
     def add_calls(self, name: str, calls: int | None, missing: str = counts.PROFILED) -> None:
         """Adds a count of Python calls, or why there is none."""

@@ -90,6 +90,26 @@ def test_each_is_measured_or_told_why_not(project: Any) -> None:
     again.stdout.fnmatch_lines(["12 measured, *"])
 
 
+def test_another_program_in_each_trace_is_told_and_no_update_is_advised(project: Any) -> None:
+    project.write_tests(
+        """
+        import itertools
+        numbers = itertools.count()
+
+        @pytest.mark.jitperf(strategies=["outer"], equal_results=False, tolerance={"run": "9999 %"})
+        def test_f(jitperf):
+            jitperf(lambda x: jnp.sin(x) + next(numbers), X)
+        """
+    )
+    told = "it is another program each time it is traced, so no update makes it the baseline's: Python puts something"
+    recorded = project.quick_run("--jitperf-update")
+    result = project.quick_run()
+    result.assert_outcomes(passed=1)
+    assert [told in " ".join(" ".join(each.outlines).split()) for each in (recorded, result)] == [True, True]
+    result.stdout.fnmatch_lines(["1 measured, 1 gated (1 raced), 0 without a baseline"])
+    result.stdout.no_fnmatch_line("*moved on since recorded*")
+
+
 def test_ten_thousand_leaves(project: Any) -> None:
     project.write_tests(
         """
