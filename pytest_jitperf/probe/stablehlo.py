@@ -157,4 +157,13 @@ def _each(function: Any, name: str) -> list[str]:
 
 def _attributes(operation: Any, leave_out: frozenset[str] | set[str] = frozenset({"sym_name"})) -> str:
     attributes: Mapping[str, Any] = operation.attributes
-    return ", ".join(f"{name} = {attributes[name]}" for name in sorted(attributes) if name not in leave_out)
+    return ", ".join(f"{name} = {_text(attributes, name)}" for name in sorted(attributes) if name not in leave_out)
+
+
+def _text(attributes: Any, name: str) -> str:
+    try:
+        return str(attributes[name])
+    except TypeError:  # MLIR has no class of Python's for complex numbers; as a pair with its name it has them
+        pairs = (attributes[number] for number in range(len(attributes)))
+        pair = next(str(each) for each in pairs if each.name == name)
+        return pair.removeprefix(f"NamedAttribute({name}=").removesuffix(")")

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from jax.experimental.xla_metadata import set_xla_metadata
 
@@ -84,3 +85,19 @@ def test_results_are_known_by_what_they_are_computed_from(one: tuple[int, ...], 
     assert sorted(first) == sorted(second)
     assert [first.index(each) for each in second] == [one.index(n) for n in other]
     assert len(set(first)) == len(set(one))
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int4", "int8", "uint32", "float8_e4m3fn", "bfloat16", "float16", "float32", "complex64"]
+)
+def test_constants_of_every_kind_are_known_by_their_values(dtype: str, shape: tuple[int, ...]) -> None:
+    def with_constant(value: int) -> str:
+        constant = np.full(shape, value).astype(jnp.dtype(dtype))
+        if shape:
+            constant[0] = 0  # or it would be written as one value
+        return text(lambda x: (x, jnp.asarray(constant)), X)
+
+    assert with_constant(1) == with_constant(1) != with_constant(0)
+    if dtype == "complex64":
+        assert "value = dense<" in with_constant(1)
