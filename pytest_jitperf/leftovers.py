@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_jitperf.baseline.store import Baseline, Key, orphans
 from pytest_jitperf.unstable import masked
 
-__all__ = ["Leftovers", "Measured", "leftovers", "without_test_file"]
+__all__ = ["Leftovers", "Measured", "leftovers", "perhaps_renamed", "without_test_file"]
 
 Measured = Mapping[tuple[str, str, str], Collection[str]]
 """Of tests whose bodies ran to their ends, by test, strategy and device kind: the names of their measurements."""
@@ -54,6 +54,28 @@ def without_test_file(baselines: Iterable[str]) -> frozenset[str]:
     """Baselines in the folders of these, and beside their test files, of which the test file is gone."""
     found = [file for folder in {Path(path).parent for path in baselines} for file in folder.glob("*.json")]
     return frozenset(str(file) for file in found if not (file.parent.parent / f"{file.stem}.py").exists())
+
+
+def perhaps_renamed(
+    path: Path, gone: Collection[Key], collected: Mapping[str, Mapping[str, Collection[str]]]
+) -> Path | None:
+    """Where a baseline may belong whose test file is gone: it was renamed, and its tests have no baseline there.
+
+    Args:
+        path: Of the baseline.
+        gone: All of its entries.
+        collected: Test files that were collected whole: path of the baseline to strategies by test.
+
+    Returns:
+        The one baseline beside it that is not there yet and would hold entries of all of these tests; None where there
+        is none or several.
+    """
+    tests = {key.test for key in gone}
+    beside = [
+        Path(each) for each, found in collected.items() if Path(each).parent == path.parent and tests <= set(found)
+    ]
+    free = [each for each in beside if not each.exists()]
+    return free[0] if tests and len(free) == 1 else None
 
 
 def _is_left(key: Key, measured: Measured) -> bool:

@@ -14,7 +14,7 @@ from pytest_jitperf.baseline.store import Key, read
 from pytest_jitperf.baseline.update import UpdateResult, update
 from pytest_jitperf.errors import BaselineError
 from pytest_jitperf.judge.outcome import ACCEPTABLE, Effect
-from pytest_jitperf.leftovers import Leftovers, Measured, leftovers, without_test_file
+from pytest_jitperf.leftovers import Leftovers, Measured, leftovers, perhaps_renamed, without_test_file
 from pytest_jitperf.row import Row
 from pytest_jitperf.status import Status, status_of
 
@@ -59,6 +59,7 @@ class Written:
     Attributes:
         results: One per file that was updated.
         orphans: Entries that belong to no test any more, by file.
+        renamed: Baselines of test files that are gone, and where the same tests are now, without a baseline.
         unmeasured: Entries of tests that are there and no longer measure them, by file.
         lost: Baselines of test files that are gone, which cannot be read either.
         unreferred: Names of stored programs that no entry refers to any more, by folder of baselines.
@@ -68,6 +69,7 @@ class Written:
 
     results: list[UpdateResult] = field(default_factory=list)
     orphans: dict[Path, tuple[Key, ...]] = field(default_factory=dict)
+    renamed: dict[Path, Path] = field(default_factory=dict)
     unmeasured: dict[Path, tuple[Key, ...]] = field(default_factory=dict)
     lost: list[Path] = field(default_factory=list)
     unreferred: dict[Path, tuple[str, ...]] = field(default_factory=dict)
@@ -200,6 +202,10 @@ class Gathered:
                     written.lost.append(Path(path))
                 else:
                     written.errors.append(str(error))
+        for old in map(Path, () if update_entries else lost):
+            new = perhaps_renamed(old, written.orphans.get(old, ()), self._whole)
+            if new is not None:
+                written.renamed[old] = new
         folders = {each.path.parent for each in written.results if each.changed or each.removed}
         look_for_programs(written, folders | {Path(path).parent for path in collected} if prune else folders, prune)
         return written

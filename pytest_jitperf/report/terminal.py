@@ -168,7 +168,10 @@ def _written(written: Written, shown: Callable[[Path], str]) -> list[str]:
         lines += [f"  {key}: removed" for key in result.removed]
         lines += _unstable_ids(result)
     for path, keys in written.orphans.items():
-        lines.append(f"{shown(path)}: {_entries(keys)} without a test: {_named(keys)}; remove with --jitperf-prune")
+        now = written.renamed.get(path)
+        keep = f"rename it to {now.name} if its tests are there now, else " if now is not None else ""
+        cure = f"{keep}remove with --jitperf-prune"
+        lines.append(f"{shown(path)}: {_entries(keys)} without a test: {_named(keys)}; {cure}")
     for path, keys in written.unmeasured.items():
         whose = "its test no longer measures" if len(keys) == 1 else "their tests no longer measure"
         lines.append(f"{shown(path)}: {_entries(keys)} that {whose}: {_named(keys)}; remove with --jitperf-prune")

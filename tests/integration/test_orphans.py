@@ -196,3 +196,19 @@ def test_a_plugin_that_shares_tests_out_without_a_word_makes_no_orphans(project:
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*without a test*")
     assert project.baseline.read_bytes() == recorded
+
+
+def test_of_a_test_file_that_was_renamed_the_baseline_can_be_renamed_too(project: Any) -> None:
+    project.write_tests(TESTS)
+    project.record()
+    file = project.pytester.path / "test_g.py"
+    file.rename(file.with_name("test_h.py"))
+    told = (
+        "__jitperf__/test_g.json: 3 entries without a test: *; rename it to test_h.json if its tests are there now, *"
+    )
+    project.quick_run().stdout.fnmatch_lines([told])
+
+    project.baseline.rename(project.baseline.with_name("test_h.json"))
+    result = project.quick_run()
+    result.stdout.fnmatch_lines(["3 measured, 2 gated (2 same program), 1 reference, 0 without a baseline"])
+    result.stdout.no_fnmatch_line("*without a test*")

@@ -136,3 +136,34 @@ def test_a_damaged_baseline_without_a_test_file_is_told_and_is_an_error_for_prun
         ([], [True]) if prune else ([damaged], [])
     )
     assert damaged.read_bytes() == b'{"format": '
+
+
+@pytest.mark.parametrize(
+    ("files", "there", "update_entries", "expected"),
+    [
+        (["test_new"], [], False, "test_new"),
+        (["test_new"], ["test_new"], False, None),  # it has a baseline of its own
+        (["test_new", "test_other"], [], False, None),  # which of the two, nobody can say
+        (["test_new"], [], True, None),  # what is written is the new baseline
+        ([], [], False, None),
+    ],
+)
+def test_of_a_test_file_that_was_renamed_the_new_name_is_known(
+    store: Callable[..., None],
+    path: Path,
+    files: list[str],
+    there: list[str],
+    update_entries: bool,
+    expected: str | None,
+) -> None:
+    store("main")
+    (path.parent.parent / "test_step.py").unlink()
+    others = {name: path.with_name(f"{name}.json") for name in ("test_new", "test_other", "test_third")}
+    for name in there:
+        others[name].write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    collected = {str(others[name]): {"test_step": ["outer"], "test_more": ["outer"]} for name in files}
+    collected[str(others["test_third"])] = {"test_more": ["outer"]}
+
+    written = ended([], collected=collected, update_entries=update_entries)
+
+    assert written.renamed == ({path: others[expected]} if expected else {})

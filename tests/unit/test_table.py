@@ -317,7 +317,8 @@ def test_each_change_of_a_baseline_is_printed_and_what_is_left_over() -> None:
             ),
             UpdateResult(path=Path("b.json"), unchanged=(first, second)),
         ],
-        orphans={Path("c.json"): tuple(gone), Path("d.json"): (first,)},
+        orphans={Path("c.json"): tuple(gone), Path("d.json"): (first,), Path("d2.json"): (first,)},
+        renamed={Path("d2.json"): Path("d3.json")},
         unreferred={Path("e"): ("one",), Path("f"): ("one", "two")},
         pruned={Path("g"): ("one",), Path("h"): ("one", "two")},
         errors=["e.json cannot be read"],
@@ -333,6 +334,8 @@ def test_each_change_of_a_baseline_is_printed_and_what_is_left_over() -> None:
         b.json: 0 written, 2 unchanged
         c.json: 6 entries without a test: NAMES and 1 more; remove with --jitperf-prune
         d.json: 1 entry without a test: test_a / outer / cpu; remove with --jitperf-prune
+        d2.json: 1 entry without a test: test_a / outer / cpu; rename it to d3.json if its tests are there now, else \
+remove with --jitperf-prune
         e: 1 stored program that no entry refers to any more; remove with --jitperf-prune
         f: 2 stored programs that no entry refers to any more; remove with --jitperf-prune
         g: 1 stored program removed
