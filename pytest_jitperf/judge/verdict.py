@@ -139,7 +139,8 @@ def _inputs_changed(changes: str, plan: Plan, measured: Measurement, entry: Entr
     if host is not None and (every_call or made_static(measured, entry)):
         counted = exact_findings(plan, "host", host, measured.host, measured.unavailable)
         again = [each for each in counted if each.metric == "compilations" and each.outcome is Outcome.REGRESSED]
-        findings = [*again, *findings]
+        # What the note says besides, a row need not say twice.
+        findings = [*again, *(replace(each, short="") if again else each for each in findings)]
     if len(findings) == 1:
         return Verdict(findings=tuple(findings))
     return Verdict(findings=tuple(findings), notes=(f"{sentence}; nothing else was compared",), gated_by="counts")

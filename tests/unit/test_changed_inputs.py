@@ -34,9 +34,9 @@ def judged(
 def test_what_now_compiles_again_in_every_call_fails(judged: Callable[..., Verdict]) -> None:
     verdict = judged(2, AGAIN)
 
-    assert [(each.outcome, each.metric) for each in verdict.findings] == [
-        (Outcome.REGRESSED, "compilations"),
-        (Outcome.INPUTS_CHANGED, ""),
+    assert [(each.outcome, each.metric, each.short) for each in verdict.findings] == [
+        (Outcome.REGRESSED, "compilations", "compilations 1 -> 2"),
+        (Outcome.INPUTS_CHANGED, "", ""),
     ]
     assert verdict.worst.sentence == "compilations regressed: 1 -> 2, x2.00, allowed 1"
     assert verdict.why == (f"compiled again: {AGAIN[0]}", "on the host: compilations 1 -> 2, launches 1 -> 4")
