@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from .inputs import has_aval, to_numpy
@@ -113,4 +114,6 @@ def _tolerance_of(values: Any) -> float:
 
 def _wide(values: Any) -> Any:
     values = np.asarray(values)
+    if values.dtype == jax.dtypes.float0:
+        return np.zeros(values.shape)  # derivatives by integers have no values
     return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
