@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from pytest_jitperf.strategies import Strategy, one_helper
 
 from . import devices
 from .build import build
-from .inputs import Call, named_leaves
+from .inputs import Call, named_leaves, positional_names
 from .jitinfo import unbound
 from .subject import Subject, as_call, placed
 from .targets import resolve
@@ -86,6 +86,8 @@ def subject_of(request: Request, strategy: str | Strategy) -> Subject:
             return _with(receiver, as_call(maker()))
 
         first = as_call(maker())
+    else:
+        _refuse_iterators(built.function, first)
     first = _with(receiver, first)
     return Subject(
         built=built,
@@ -95,6 +97,22 @@ def subject_of(request: Request, strategy: str | Strategy) -> Subject:
         make_args=make_args,
         helpers=resolve(_targets(request, strategy)) if built.swaps else (),
     )
+
+
+def _refuse_iterators(function: Callable[..., Any], call: Call) -> None:
+    """Refuses arguments that one call uses up.
+
+    Raises:
+        MeasurementError: One of them is an iterator.
+    """
+    named = [*zip(positional_names(function, len(call.args)), call.args, strict=True), *call.kwargs.items()]
+    for name, value in named:
+        if isinstance(value, Iterator):
+            raise MeasurementError(
+                f"{name} is an iterator ({type(value).__name__}), which one call uses up, and the function is called "
+                "many times. Give what it goes through, such as a list, or make_args=, which makes arguments afresh "
+                "for each call."
+            )
 
 
 def _targets(request: Request, strategy: str | Strategy) -> Sequence[InnerTarget]:

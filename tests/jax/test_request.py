@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.probe.measure import Probed
 from pytest_jitperf.probe.request import Request, sequence_of, subject_of
 from pytest_jitperf.strategies import Strategy
@@ -58,3 +59,21 @@ def test_a_strategy_of_the_users_gets_the_method_as_it_is(request_for: Callable[
     request = request_for(model.step, X, strategy=Strategy("same", lambda function: function))
     subject = subject_of(request, request.strategy)
     assert (subject.built.call, len(subject.inputs.args)) == (model.step, 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "told"),
+    [
+        ((iter([1.0]),), {}, "batches is an iterator (list_iterator), which one call uses up"),
+        (((n for n in (1.0,)),), {}, "batches is an iterator (generator), "),
+        (([1.0],), {"rest": zip([1], [2], strict=True)}, "rest is an iterator (zip), "),
+    ],
+)
+def test_what_one_call_uses_up_is_refused(measured: Callable[..., Probed], args: Any, kwargs: Any, told: str) -> None:
+    def total(batches: Any, rest: Any = ()) -> Any:
+        return sum(jnp.float32(each) for each in (*batches, *rest))
+
+    with pytest.raises(MeasurementError) as caught:
+        measured(total, *args, kwargs=kwargs, strategy="eager")
+    assert str(caught.value).startswith(told)
+    assert "make_args=, which makes arguments afresh for each call." in str(caught.value)
