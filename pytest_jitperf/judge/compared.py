@@ -21,6 +21,9 @@ from pytest_jitperf.wording import listed
 
 __all__ = ["helper_findings", "program_findings"]
 
+# Of a helper with more new signatures than this they are counted and not named.
+_MOST_SIGNATURES_NAMED = 3
+
 
 def program_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> tuple[list[Finding], str]:
     """Judges a strategy whose call starts one compiled program.
@@ -62,7 +65,14 @@ def helper_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: E
     renamed = _renamed(matched)
     missing = [key for key in entry.helpers if key not in set(matched.values())]
     same, raced = True, False
+    new = Counter(name_of(key) for key in measured.helpers if key not in matched)
+    many = [name for name, count in new.items() if count > _MOST_SIGNATURES_NAMED]
+    for name in many:
+        findings.append(_many_not_gated(name, new[name], sum(name_of(key) == name for key in missing)))
     for key, name in _names(measured.helpers).items():
+        if key not in matched and name_of(key) in many:
+            same = False
+            continue
         comparison = evidence.helpers.get(key)
         label = f"{name} ({renamed[key]} in the baseline)" if key in renamed else name
         if key not in matched:
@@ -100,6 +110,15 @@ def _renamed(matched: Mapping[str, str]) -> dict[str, str]:
             last = before.rpartition(".")[2]
             found[key] = before if last == now.rpartition(".")[2] else last
     return found
+
+
+def _many_not_gated(name: str, count: int, before: int) -> Finding:
+    """One finding for all signatures of one helper that the baseline does not have."""
+    word = name.rpartition(".")[2]
+    instead = f" (which has {before} that {'is' if before == 1 else 'are'} not called)" if before else ""
+    reason = f"is called with {count} signatures that are not in the baseline{instead}"
+    found = _not_gated(f"{name} {reason}", f"{word} {reason}")
+    return replace(found, sentence=f"helper {word}: {found.sentence}")
 
 
 def _takes_other(now: str, before: list[str]) -> str:

@@ -890,6 +890,24 @@ def test_a_helper_that_takes_something_else_now_says_so_once(inner: Callable[...
     ]
 
 
+@pytest.mark.parametrize(
+    ("stored", "instead"),
+    [({}, ""), ({OTHER: HELPED_BEFORE}, " (which has 1 that is not called)")],
+    ids=["new", "others in the baseline"],
+)
+def test_many_new_signatures_of_a_helper_are_counted(
+    inner: Callable[..., Verdict], stored: dict[str, StoredProgram], instead: str
+) -> None:
+    now = {HELPER: HELPED, **{f"lib.f(x: f32[{n}])": replace(HELPED, fingerprint=f"sha256:{n}") for n in range(4)}}
+
+    verdict = inner({HELPER: Comparison(same=True)}, now, {HELPER: HELPED_BEFORE, **stored})
+
+    reason = f"is called with 4 signatures that are not in the baseline{instead}"
+    assert [(each.sentence, each.short) for each in verdict.findings if each.outcome is Outcome.NOT_GATED] == [
+        (f"helper f: not gated: lib.f {reason}", f"f {reason}")
+    ]
+
+
 def test_run_time_of_what_python_drives_is_shown_and_never_judged(inner: Callable[..., Verdict]) -> None:
     verdict = inner({HELPER: Comparison(same=True)}, timed={})
 
