@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+NOT_ONE_PROGRAM = "it cannot be traced as one program"
+"""How the reason begins why there is no program of what Python drives by the values that it computes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:

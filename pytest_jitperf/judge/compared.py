@@ -15,8 +15,8 @@ from pytest_jitperf.judge.phases import phase_findings
 from pytest_jitperf.judge.ratios import largest_run_ratio, ratio_finding
 from pytest_jitperf.judge.times import compile_ratio, stored_time, trace_finding
 from pytest_jitperf.judge.upgrade import raced_in_another, same_in_another
-from pytest_jitperf.measurement import Comparison, Measurement, Program
-from pytest_jitperf.plan import Plan
+from pytest_jitperf.measurement import NOT_ONE_PROGRAM, Comparison, Measurement, Program
+from pytest_jitperf.plan import DEFAULT, Plan
 from pytest_jitperf.wording import listed
 
 __all__ = ["helper_findings", "program_findings"]
@@ -51,7 +51,8 @@ def program_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: 
     if any(each.outcome is not Outcome.NOT_GATED for each in stored):
         note = f" (not raced: {comparison.cannot})"
         return [*(replace(each, sentence=each.sentence + note) for each in stored), *races], "stored times"
-    return [*_not_compared(plan, comparison), *stored, *races], "race" if races else ""
+    missing = [] if _is_driven(plan, measured, entry) else _not_compared(plan, comparison)
+    return [*missing, *stored, *races], "race" if races else ""
 
 
 def helper_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> tuple[list[Finding], str]:
@@ -99,6 +100,13 @@ def helper_findings(plan: Plan, measured: Measurement, entry: Entry, evidence: E
             found = replace(found, sentence=f"{found.sentence}, where {names}")
         return [*findings, found], "same program"
     return findings, "race" if raced else ""
+
+
+def _is_driven(plan: Plan, measured: Measurement, entry: Entry) -> bool:
+    """Whether there never was a program: as under ``inner``, counts are what is gated where nobody asks for more."""
+    programs = (measured.program, entry.program)
+    asked = any(name in plan.allowed and plan.allowed[name].rule != DEFAULT for name in ("run", "compile"))
+    return not asked and all(each is not None and each.no_artifact.startswith(NOT_ONE_PROGRAM) for each in programs)
 
 
 def _renamed(matched: Mapping[str, str]) -> dict[str, str]:

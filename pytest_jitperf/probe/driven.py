@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_jitperf.errors import MeasurementError
-from pytest_jitperf.measurement import Program
+from pytest_jitperf.measurement import NOT_ONE_PROGRAM, Program
 
 from . import clock, equal
 from .block import collector_off
@@ -105,7 +105,7 @@ def _add_one_program(parts: Parts, subject: Subject, lock: DeviceLock, *, record
             stages, counted, _ = first_stages(made.jitted, made.leaves, {}, record=record)
     except Exception as error:
         # The call itself has just gone well, so Python uses values in between.
-        subject.driven = f"it cannot be traced as one program: {one_line(error)}"
+        subject.driven = f"{NOT_ONE_PROGRAM}: {one_line(error)}"
         parts.program = Program(fingerprint=None, inputs=parts.inputs, no_artifact=subject.driven)
         parts.unavailable.update(dict.fromkeys(_OF_ONE_PROGRAM, "it is not one program"))
         return

@@ -908,6 +908,52 @@ def test_many_new_signatures_of_a_helper_are_counted(
     ]
 
 
+ONE = "it cannot be traced as one program: ConcretizationTypeError: a float() in it"
+CALLS_BACK = "it calls back into Python, which cannot be stored"
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "marker", "expected"),
+    [
+        (Program(fingerprint=None, inputs="", no_artifact=ONE), StoredProgram(no_artifact=f"{ONE}, elsewhere"), {}, []),
+        (
+            Program(fingerprint=None, inputs="", no_artifact=ONE),
+            StoredProgram(fingerprint="sha256:a"),
+            {},
+            ["not gated"],
+        ),
+        (
+            Program(fingerprint=None, inputs="", no_artifact=CALLS_BACK),
+            StoredProgram(no_artifact=CALLS_BACK),
+            {},
+            ["not gated"],
+        ),
+        (
+            Program(fingerprint=None, inputs="", no_artifact=ONE),
+            StoredProgram(no_artifact=ONE),
+            {"tolerance": {"run": "5 %"}},
+            ["not gated"],
+        ),
+    ],
+    ids=["never was one", "is none any more", "calls back", "the marker asks for it"],
+)
+def test_of_what_never_was_one_program_counts_are_gated_as_under_inner(
+    plan_for: PlanFor,
+    measure: Measure,
+    record: Record,
+    now: Program,
+    before: StoredProgram,
+    marker: dict[str, Any],
+    expected: list[str],
+) -> None:
+    measured = measure(strategy="mine", program=now, exact={})
+    evidence = Evidence(program=Comparison(same=False, cannot=now.no_artifact))
+
+    verdict = judge(plan_for("mine", **marker), measured, record(program=before, exact={}), evidence)
+
+    assert (words(verdict), verdict.gated_by) == (expected, "counts")
+
+
 def test_run_time_of_what_python_drives_is_shown_and_never_judged(inner: Callable[..., Verdict]) -> None:
     verdict = inner({HELPER: Comparison(same=True)}, timed={})
 
