@@ -19,6 +19,7 @@ import argparse
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -192,7 +193,8 @@ def play_items(one: Path, scratch: Path, stored: Sequence[int], items: Sequence[
 def _same_program(folder: Path) -> str:
     """How many were gated so, from the last line of a run."""
     text = (folder / "output.txt").read_text(encoding="utf-8")
-    return next((part.split()[0] for part in text.split("(")[1:] if part.split()[1:3] == ["same", "program)"]), "?")
+    found = re.search(r"\((\d+) same program\b", text)
+    return found[1] if found else "?"
 
 
 def play_soak(folder: Path, items: int, every: int) -> None:
