@@ -7,7 +7,7 @@ from collections.abc import Container
 from pytest_jitperf.baseline.model import Entry
 from pytest_jitperf.measurement import Environment
 
-__all__ = ["changed", "compiler_changes", "recorded_with", "same_machine", "surroundings"]
+__all__ = ["changed", "compiler_changes", "python_differs", "recorded_with", "same_machine", "surroundings"]
 
 _VERSIONS = frozenset({"jax", "jaxlib", "platform_version"})
 # What the program before XLA comes of; a stored one has the settings of its day in it.
@@ -20,6 +20,8 @@ _OF_TRACING = frozenset(
         "jax_threefry_partitionable",
     }
 )
+# What makes the Python code of JAX do other work for the same program.
+_OF_PYTHON = frozenset({"jax_enable_checks", "jax_debug_nans", "jax_debug_infs"})
 _NAMES = {"python": "Python", "xla_flags": "XLA_FLAGS", "libtpu_init_args": "LIBTPU_INIT_ARGS"}
 
 
@@ -41,6 +43,11 @@ def compiler_changes(entry: Entry, today: Environment) -> str:
     is traced.
     """
     return _written(entry, today, {"python", "jax"} | _OF_TRACING)
+
+
+def python_differs(entry: Entry, today: Environment) -> bool:
+    """Whether Python does more or less in the same code, since JAX looks through what it does on one side alone."""
+    return any(key in _OF_PYTHON for key, _, _ in entry.environment.differences(today))
 
 
 def surroundings(entry: Entry, today: Environment) -> str:

@@ -16,7 +16,7 @@ from pytest_jitperf.judge.counts import (
     unrecorded_findings,
 )
 from pytest_jitperf.judge.emptiness import EMPTIED, EMPTY, emptied, is_empty
-from pytest_jitperf.judge.environments import changed, recorded_with
+from pytest_jitperf.judge.environments import changed, python_differs, recorded_with
 from pytest_jitperf.judge.evidence import EVERY_CALL, Evidence
 from pytest_jitperf.judge.explain import explain
 from pytest_jitperf.judge.faster import faster_findings
@@ -29,6 +29,8 @@ from pytest_jitperf.wording import listed
 
 __all__ = ["Evidence", "input_changes", "judge"]
 
+# Counts of what Python does, in JAX too.
+_OF_PYTHON = ("trace_calls", "host_calls")
 _RESULTS = "rtol= and atol= in the marker allow more, equal_results=False any difference"
 
 
@@ -88,6 +90,9 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     changes = input_changes(measured, entry)
     if changes and not perhaps_unread(measured, entry):
         return _inputs_changed(changes, plan, measured, entry, evidence)
+    if python_differs(entry, measured.environment):
+        entry = replace(entry, host={key: _without_python(host) for key, host in entry.host.items()})
+        measured = replace(measured, relative={}, host=_without_python(measured.host))
     undonated = _undonated(measured.program, entry.program)
     findings = exact_findings(plan, "program", entry.exact, measured.exact, measured.unavailable, undonated=undonated)
     findings += unrecorded_findings(plan, entry.exact, measured.exact)
@@ -122,6 +127,10 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     if changes and verdict.outcome not in (Outcome.OK, Outcome.OK_SAME):
         return _inputs_changed(changes, plan, measured, entry, evidence)
     return verdict
+
+
+def _without_python(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if name not in _OF_PYTHON}
 
 
 def _inputs_changed(changes: str, plan: Plan, measured: Measurement, entry: Entry, evidence: Evidence) -> Verdict:

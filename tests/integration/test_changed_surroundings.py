@@ -61,6 +61,35 @@ def test_a_changed_environment_is_told_although_the_program_is_the_same(
     assert project.baseline.read_bytes() == recorded
 
 
+def test_what_python_does_more_in_jax_itself_under_its_checks_is_no_regression(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write_tests(
+        """
+        def f(x):
+            for _ in range(60):
+                x = jnp.sin(x) + x @ x
+            return x
+
+        @pytest.mark.jitperf(strategies=["outer", "inner"], inner=[library.f])
+        def test_f(jitperf):
+            jitperf(f if jitperf.strategy == "outer" else library.g, jnp.eye(8))
+        """
+    )
+    project.record()
+    monkeypatch.setenv("JAX_ENABLE_CHECKS", "1")
+    result = project.run()
+    result.assert_outcomes(passed=2, warnings=2)
+    result.stdout.fnmatch_lines(
+        [
+            "  outer * environment changed",
+            "      jax_enable_checks default -> true",
+            "  inner * environment changed",
+            "      jax_enable_checks default -> true",
+        ]
+    )
+
+
 @pytest.mark.parametrize(
     ("changed", "why"),
     [

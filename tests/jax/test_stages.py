@@ -132,3 +132,10 @@ def test_the_reference_trace_takes_time() -> None:
     trace, lower = reference_trace_seconds()
     assert trace > 0
     assert lower > 0
+
+
+def test_the_reference_trace_is_the_same_whatever_promotions_the_user_refuses() -> None:
+    with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+        trace, lower = reference_trace_seconds()
+    assert trace > 0
+    assert lower > 0

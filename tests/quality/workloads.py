@@ -83,7 +83,9 @@ def pytest_run(folder: Path, *options: str, regressed: bool = False) -> tuple[in
 def outcomes(output: str) -> dict[str, str]:
     """First line of each failure by test id, below the line with which pytest-xdist names the worker."""
     found = {}
-    for match in re.finditer(r"^_{3,} (?:ERROR at setup of )?(\S+) _{3,}\n(?:\[gw\d+\] .*\n)?(.*?)$", output, re.MULTILINE):
+    for match in re.finditer(
+        r"^_{3,} (?:ERROR at setup of )?(\S+) _{3,}\n(?:\[gw\d+\] .*\n)?(.*?)$", output, re.MULTILINE
+    ):
         found[match[1]] = match[2]
     return found
 
