@@ -16,6 +16,7 @@ __all__ = ["Spent", "growth", "spend"]
 
 # What is less above the smallest size is start-up and chance.
 _LEAST_SHARE = 0.1
+_NOISE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ def spend(
 def growth(sizes: Sequence[float], values: Sequence[float]) -> float | None:
     """The exponent with which a value grows from the second size to the last, less what it is at the first.
 
-    A constant part, such as the start of the interpreter, would hide any growth.
+    A constant part, such as the start of the interpreter, would hide any growth. What the second size takes more than
+    the first is never taken for less than what two equal runs differ by.
 
     Returns:
         None where it hardly grows at all.
@@ -74,6 +76,5 @@ def growth(sizes: Sequence[float], values: Sequence[float]) -> float | None:
     middle, last = (value - values[0] for value in (values[1], values[-1]))
     if last <= _LEAST_SHARE * values[0]:
         return None
-    if middle <= 0:
-        return math.inf
+    middle = max(middle, _NOISE * values[0])
     return math.log(last / middle) / math.log((sizes[-1] - sizes[0]) / (sizes[1] - sizes[0]))
