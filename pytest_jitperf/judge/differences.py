@@ -119,8 +119,8 @@ def likeness(old: Traits, new: Traits) -> str:
     """What a change looks like: ``" as when a scan becomes a Python loop"``; empty where it looks like nothing known.
 
     A scan that is unrolled takes its loop away and multiplies the operations. A loop over a batch multiplies each of
-    them too and brings none but such as take the batch apart and put it together, while the arithmetic stays what it
-    was.
+    them too, compiled loops with the others, and brings none but such as take the batch apart and put it together,
+    while the arithmetic stays what it was.
     """
     before, after = _total(old.operations), _total(new.operations)
     if not before or not after or max(before, after) < 4 * min(before, after):
@@ -129,7 +129,7 @@ def likeness(old: Traits, new: Traits) -> str:
     flops = new.exact.get("flops", 0) / (old.exact.get("flops") or math.inf)
     if loops and (loops < 0) == (after > before):
         batched = "scan"
-    elif not loops and 0.8 <= flops <= 1.25 and _multiplied(*sorted((old.operations, new.operations), key=_total)):
+    elif 0.8 <= flops <= 1.25 and _multiplied(*sorted((old.operations, new.operations), key=_total)):
         batched = "vmap"
     else:
         return ""

@@ -163,6 +163,8 @@ def batch(calls: int, flops: float = 2e6, **more: int) -> Traits:
             "",
         ),
         (batch(1), batch(3), ""),  # too little to look like anything
+        (batch(1, **{"while": 2}), batch(32, **{"while": 64}), " as when a vmap becomes a Python loop"),
+        (batch(32, **{"while": 64}), batch(1, **{"while": 2}), " as when a Python loop becomes a vmap"),
         (batch(1), batch(32, **{"while": 1}), ""),  # a loop came and the operations with it
         (Traits(exact={"flops": 1.0}), batch(32, flops=1.0), ""),
         (Traits(operations={"add": 1}), Traits(operations={"add": 9}), ""),
