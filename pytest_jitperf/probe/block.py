@@ -32,6 +32,9 @@ _ONE_WARM_CALL_SECONDS = 2e-4
 # From here on a first call tells enough about the cost.
 _VERY_SLOW_SECONDS = 0.1
 
+# The oldest generation of the collector that is looked through.
+_YOUNG = 1
+
 _MOST_BATCH = 4096
 _MOST_SAMPLES = 200
 
@@ -102,13 +105,17 @@ class Block:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Collects garbage once, then keeps the collector out of timed blocks; leaves it as it was.
+    """Collects young garbage, then keeps the collector out of timed blocks; leaves it as it was.
 
-    Within another such block, or where the user keeps it off, nothing is done: a collection takes tens of milliseconds.
+    What was made since the last collection is young, so this takes as long as there is much of that, where a whole
+    collection would take the longer the more a suite has loaded and kept: 50 ms for each 140,000 objects. Old garbage
+    waits for the collector's own time, as without this plugin.
+
+    Within another such block, or where the user keeps it off, nothing is done.
     """
     enabled = gc.isenabled()
     if enabled:
-        gc.collect()
+        gc.collect(_YOUNG)
         gc.disable()
     try:
         yield

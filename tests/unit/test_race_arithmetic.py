@@ -909,6 +909,28 @@ def test_a_build_that_took_no_time_is_an_error(machine: Machine) -> None:
         Builds(machine, lambda: 0.0, lambda: 0.1).compare()
 
 
+class Ring:
+    """Garbage that only the collector finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_garbage_of_late_is_collected_before_and_a_whole_suite_is_not_searched_for_old() -> None:
+    before = gc.isenabled()
+    try:
+        gc.enable()
+        old = Ring()
+        gc.collect()
+        lately = Ring()
+        left = weakref.ref(old), weakref.ref(lately)
+        del old, lately
+        with collector_off():
+            assert [each() is None for each in left] == [False, True]
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize("meanwhile", [gc.enable, gc.disable])
 def test_the_collector_is_as_it_was_whatever_is_done_to_it_meanwhile(
