@@ -16,7 +16,8 @@ from pytest_jitperf.wording import listed, show
 if TYPE_CHECKING:
     from pytest_jitperf.measurement import Measurement
     from pytest_jitperf.sizes import Size
-    from pytest_jitperf.trial import Asked, Trial, Tried
+    from pytest_jitperf.trial import Trial
+    from pytest_jitperf.tried import Asked, Tried
 
 __all__ = ["Jitperf"]
 
@@ -107,7 +108,7 @@ class Jitperf:
             Exception: Whatever the function raised.
         """
         __tracebackhide__ = True
-        from pytest_jitperf.trial import Asked
+        from pytest_jitperf.tried import Asked
 
         self.called = True
         kwargs = dict(kwargs or {})

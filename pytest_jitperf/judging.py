@@ -17,7 +17,7 @@ from pytest_jitperf.metrics import METRICS, is_custom
 from pytest_jitperf.report.failure import failure_text
 from pytest_jitperf.row import row_of, skipped_row
 from pytest_jitperf.run import RUN, State
-from pytest_jitperf.trial import Tried
+from pytest_jitperf.tried import Tried
 from pytest_jitperf.unstable import unstable_part
 from pytest_jitperf.wording import listed
 

@@ -17,7 +17,7 @@ from pytest_jitperf.baseline.model import Entry, from_json, to_json
 from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome
 from pytest_jitperf.measurement import Environment, HelperUse, Sample
-from pytest_jitperf.trial import Tried
+from pytest_jitperf.tried import Tried
 
 __all__ = ["Row", "row_of", "skipped_row"]
 

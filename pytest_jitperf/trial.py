@@ -10,100 +10,31 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_jitperf.baseline import programs
 from pytest_jitperf.baseline.lookup import Baselines
 from pytest_jitperf.baseline.model import Entry, entry_from_measurement
 from pytest_jitperf.baseline.store import Key
-from pytest_jitperf.custom import CustomMetric, Inspected, counted
+from pytest_jitperf.completing import bounded, with_counts, with_facts
+from pytest_jitperf.custom import CustomMetric
 from pytest_jitperf.errors import BaselineError, MeasurementError
 from pytest_jitperf.gathering import Gathering
-from pytest_jitperf.judge.differences import written_constants
-from pytest_jitperf.judge.growth import Growth, fit_growth, growth_finding
+from pytest_jitperf.judge.growth import fit_growth, growth_finding
 from pytest_jitperf.judge.outcome import Verdict
 from pytest_jitperf.judge.verdict import judge
-from pytest_jitperf.measurement import Measurement, Program
+from pytest_jitperf.measurement import Measurement
 from pytest_jitperf.plan import Plan
 from pytest_jitperf.rehearsing import Rehearsing
-from pytest_jitperf.sizes import Place, Size
+from pytest_jitperf.sizes import Place
 from pytest_jitperf.strategies import name_of
+from pytest_jitperf.tried import Asked, Tried
 from pytest_jitperf.wording import listed
 
 if TYPE_CHECKING:
     from pytest_jitperf.probe.measure import Probed, Request
 
-__all__ = ["Asked", "Planner", "Trial", "Tried"]
+__all__ = ["Planner", "Trial"]
 
 Planner = Callable[[str, bool | None], Plan]
 """From a platform, and whether a call starts one compiled program (None: not known yet), to the plan."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One call of the fixture.
-
-    Attributes:
-        name: Name of the measurement within the test.
-        function: The user's function.
-        args: Positional arguments.
-        kwargs: Keyword arguments.
-        make_args: Builds arguments per call, or None.
-        inputs: A sequence of inputs whose compilations are counted, or None.
-        device: The one device to measure on, as asked for.
-        size: Where it is one size of a sweep, which; ``name`` is that of the sweep then.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    make_args: Callable[[], Any] | None = None
-    inputs: Sequence[Any] | None = None
-    device: str = ""
-    size: Size | None = None
-
-    @property
-    def measurement(self) -> str:
-        """Name of the measurement: of a sweep ``name``, that of one of its sizes."""
-        if self.size is None:
-            return self.name
-        return self.size.label if self.name == "main" else f"{self.name}/{self.size.label}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """A measurement with its verdict.
-
-    Attributes:
-        key: Key of the baseline entry.
-        measurement: What was measured.
-        entry: What the baseline holds, or None.
-        verdict: What was made of it.
-        result: What the user's function returned.
-        compiles: Extra compilations spent on the comparison and on budgets.
-        compare_seconds: Wall time that the comparison took beyond compiling.
-        cut: What was left out for lack of time, one sentence each.
-        moved: Whether the program is no longer the baseline's although the test passes.
-        lost: Why stored programs of the entry are of no use, should the code change.
-        compiled: What was compiled, for whom wants to know more: over a sequence of inputs how often, and what again.
-        place: Where it stands in a sweep, or None.
-        growth: Of the run time over the sweep, with its largest size; None elsewhere and where there is no telling.
-        recorded: What an update would store, and the programs it names by file name; None where nothing is recorded.
-    """
-
-    key: Key
-    measurement: Measurement
-    entry: Entry | None
-    verdict: Verdict
-    result: Any
-    compiles: int = 0
-    compare_seconds: float = 0.0
-    cut: tuple[str, ...] = ()
-    moved: bool = False
-    lost: tuple[str, ...] = ()
-    compiled: tuple[str, ...] = ()
-    place: Place | None = None
-    growth: Growth | None = None
-    recorded: tuple[Entry, Mapping[str, bytes]] | None = None
 
 
 def _as_it_is(measured: Measurement, verdict: Verdict) -> Verdict:
@@ -155,8 +86,8 @@ class Trial:
 
         request = self._request(asked)
         probed = measure(request, self.references, self.progress)
-        measured = _with_facts(_bounded(probed.measurement), self.facts)
-        measured = _with_counts(measured, self.custom, asked, probed)
+        measured = with_facts(bounded(probed.measurement), self.facts)
+        measured = with_counts(measured, self.custom, asked, probed)
         measured = self._noted(measured, changed())
         plan = _as_far_as_measured(self.planner(measured.environment.platform, measured.program is not None), measured)
         key = Key(
@@ -311,37 +242,6 @@ def _as_far_as_measured(plan: Plan, measured: Measurement) -> Plan:
     return replace(plan, allowed={**plan.allowed, "run": replace(run, gated=False, why_not=missing)})
 
 
-def _with_facts(measured: Measurement, facts: Mapping[str, str]) -> Measurement:
-    """The measurement with what a plugin knows of its environment."""
-    if not facts:
-        return measured
-    environment = replace(measured.environment, config={**measured.environment.config, **facts})
-    return replace(measured, environment=environment)
-
-
-def _with_counts(measured: Measurement, custom: Sequence[CustomMetric], asked: Asked, probed: Probed) -> Measurement:
-    """The measurement with the metrics of the user's own.
-
-    Raises:
-        MeasurementError: One of them gave what is no count.
-        Exception: Whatever it raised.
-    """
-    if not custom:
-        return measured
-    seen = Inspected(
-        strategy=measured.strategy,
-        device_kind=measured.device_kind,
-        function=asked.function,
-        args=asked.args,
-        kwargs=asked.kwargs,
-        result=probed.result,
-        lowered=probed.lowered,
-        compiled=probed.executable,
-    )
-    found = {each.name: counted(each, seen) for each in custom}
-    return replace(measured, exact={**measured.exact, **{name: n for name, n in found.items() if n is not None}})
-
-
 def _place(asked: Asked) -> Place | None:
     if asked.size is None:
         return None
@@ -358,25 +258,3 @@ def _compiled(probed: Probed) -> tuple[str, ...]:
     if not probed.compiled:
         return retraces
     return (probed.compiled, *retraces, *probed.retraces.get("primitive_compilations", ()))
-
-
-def _bounded(measured: Measurement) -> Measurement:
-    """Leaves programs that are too large out of what may be stored."""
-
-    def bound(program: Program) -> Program:
-        # Packing takes longer than all else that is done here, and an export is never longer for it.
-        if program.artifact is None or len(program.artifact) <= programs.MAX_ARTIFACT_BYTES:
-            return program
-        size = len(programs.pack(program.artifact))
-        if size <= programs.MAX_ARTIFACT_BYTES:
-            return program
-        constants = sum(each.bytes * each.count for each in program.constants)
-        named = written_constants(program.constants)
-        cause = f", {constants / 2**20:.1f} MiB of it captured constants: {named}" if constants > 2**19 else ""
-        return replace(program, artifact=None, no_artifact=f"it is too large to store ({size / 2**20:.1f} MiB{cause})")
-
-    return replace(
-        measured,
-        program=bound(measured.program) if measured.program else None,
-        helpers={key: bound(each) for key, each in measured.helpers.items()},
-    )

@@ -12,7 +12,7 @@ from pytest_jitperf.baseline.store import Key
 from pytest_jitperf.judge.outcome import Effect, Finding, Outcome, Verdict
 from pytest_jitperf.measurement import Measurement, Program, Ratio
 from pytest_jitperf.row import Row, row_of, skipped_row
-from pytest_jitperf.trial import Tried
+from pytest_jitperf.tried import Tried
 
 KEY = Key(test="test_step[64]", measurement="warm", strategy="outer", device_kind="cpu")
 RATIO = Ratio(estimate=1.0, low=0.98, high=1.02, rounds=12, seconds=0.2, decided=True)
