@@ -10,25 +10,22 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
+from pytest_jitperf import markertables
 from pytest_jitperf.devices import check_devices
 from pytest_jitperf.inner import InnerTarget
 from pytest_jitperf.layers import Changes, InnerChange, Layer, Spec
 from pytest_jitperf.merging import Expansion, expansion, merge
 from pytest_jitperf.metrics import METRICS, Metric
-from pytest_jitperf.quantity import is_number
 from pytest_jitperf.reader import Reader
-from pytest_jitperf.strategies import BUILTIN, Strategy, is_builtin, name_of
-from pytest_jitperf.units import Tolerance
+from pytest_jitperf.strategies import BUILTIN, Strategy, name_of
 from pytest_jitperf.wording import choose, show
 
 __all__ = ["KEYWORDS", "PHASES", "Expansion", "Layer", "Spec", "expansion", "merge", "parse_marker"]
 
 PHASES = ("trace", "lower", "xla", "compile", "run")
 """What ``limit=`` may end."""
-
-T = TypeVar("T")
 
 # Only to tell a misspelt option; a newer jax may know others.
 _JIT_OPTIONS = (
@@ -165,76 +162,6 @@ def _jit_options(reader: Reader, name: str, value: object) -> Mapping[str, objec
     return dict(options)
 
 
-def _read(read: Callable[[str, str, object], T | None], name: str, metric: str, value: object) -> T | None:
-    return None if value is None else read(name, metric, value)
-
-
-def _budgets(reader: Reader, value: object) -> Changes[float]:
-    rows: dict[str, Mapping[str, float | None] | None] = {}
-    for strategy, row in reader.mapping("budgets", value, '{"outer": {"run": "5 ms"}}').items():
-        name = f"budgets[{show(strategy)}]"
-        if strategy in reader.metrics:
-            every = "budgets is strategy, then metric; for every strategy"
-            reader.wrong(f"budgets: {show(strategy)} is a metric; {every} write {strategy}={show(row)}")
-        elif row is None:
-            rows[strategy] = None
-        else:
-            rows[strategy] = {
-                metric: _read(reader.limit, f"{name}[{show(metric)}]", metric, limit)
-                for metric, limit in reader.mapping(name, row, '{"run": "5 ms"}').items()
-                if reader.metric(name, metric)
-            }
-    return Changes(rows=rows)
-
-
-def _tolerance(reader: Reader, value: object) -> Changes[Tolerance]:
-    everywhere: dict[str, Tolerance | None] = {}
-    rows: dict[str, Mapping[str, Tolerance | None] | None] = {}
-    for key, each in reader.mapping("tolerance", value, '{"run": "5 %"}').items():
-        name = f"tolerance[{show(key)}]"
-        if key in reader.metrics and isinstance(each, Mapping):
-            first = next(iter(each), "outer")
-            reader.wrong(f'{name}: strategy comes first; write tolerance={{{show(first)}: {{{show(key)}: "5 %"}}}}')
-        elif key in reader.metrics:
-            everywhere[key] = _read(reader.tolerance, name, key, each)
-        elif isinstance(each, Mapping):
-            rows[key] = {
-                metric: _read(reader.tolerance, f"{name}[{show(metric)}]", metric, text)
-                for metric, text in reader.mapping(name, each, '{"run": "5 %"}').items()
-                if reader.metric(name, metric)
-            }
-        elif each is None:
-            rows[key] = None
-        elif is_builtin(key):
-            reader.wrong(f'{name}={show(each)} says no metric; write {name}={{"run": {show(each)}}}')
-        else:
-            reader.wrong(f"tolerance: unknown metric {show(key)}; {choose(key, reader.metrics)}")
-    return Changes(everywhere=everywhere, rows=rows)
-
-
-def _faster_than(reader: Reader, value: object) -> Changes[float]:
-    rows: dict[str, Mapping[str, float | None] | None] = {}
-    for faster, row in reader.mapping("faster_than", value, '{"outer": {"eager": 2.0}}').items():
-        name = f"faster_than[{show(faster)}]"
-        if row is None:
-            rows[faster] = None
-            continue
-        if not isinstance(row, Mapping):
-            # Of the two, eager is the one to be faster than.
-            first, number = "outer" if faster == "eager" else faster, show(row) if is_number(row) else "2.0"
-            meant = f'write faster_than={{{show(first)}: {{"eager": {number}}}}}, the faster one first'
-            reader.wrong(f"{name}={show(row)} names one strategy of two; {meant}")
-            continue
-        factors: dict[str, float | None] = {}
-        for slower, factor in reader.mapping(name, row, '{"eager": 2.0}').items():
-            at = f"{name}[{show(slower)}]"
-            if slower == faster:
-                reader.wrong(f"{at}: a strategy is never faster than itself")
-            factors[slower] = None if factor is None else reader.factor(at, factor)
-        rows[faster] = factors
-    return Changes(rows=rows)
-
-
 def _expected_calls(reader: Reader, value: object) -> int | None:
     return reader.count("expected_calls", value)
 
@@ -303,9 +230,9 @@ _READERS: Mapping[str, Callable[[Reader, object], Any]] = {
     "inner": _inner,
     "jit": _jit,
     "devices": _devices,
-    "budgets": _budgets,
-    "tolerance": _tolerance,
-    "faster_than": _faster_than,
+    "budgets": markertables.budgets,
+    "tolerance": markertables.tolerance,
+    "faster_than": markertables.faster_than,
     "equal_results": Reader.flag,
     "rtol": Reader.number,
     "atol": Reader.number,

@@ -22,8 +22,9 @@ from typing import Any
 from pytest_jitperf.judge.stats import ERROR
 from pytest_jitperf.measurement import Settled
 
-from .block import Cost, Pace, Side, collector_off, cost_of, pace_for, run_block
+from .block import Cost, Pace, Side, cost_of, pace_for, run_block
 from .clock import CLOCKS, Clocks
+from .collector import collector_off
 from .idle import Span, watched
 from .onecore import Pin, one_core
 from .rounds import FEW_ROUNDS, Interval, few_interval, few_rule, median_rule

@@ -7,10 +7,8 @@ depending only on what had run just before.
 
 from __future__ import annotations
 
-import gc
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +16,9 @@ from pytest_jitperf.judge.stats import quartiles
 from pytest_jitperf.measurement import Sample
 
 from .clock import CLOCKS, Clocks, clock_stood_still, elapsed_seconds
+from .collector import collector_off
 
-__all__ = ["Block", "Cost", "Pace", "Side", "collector_off", "cost_of", "pace_for", "run_block", "sample", "warm_calls"]
+__all__ = ["Block", "Cost", "Pace", "Side", "cost_of", "pace_for", "run_block", "sample", "warm_calls"]
 
 # A timing lasts at least this long: shorter calls are timed in batches, so that the clock's own 55 ns, and the
 # interrupts of a quiet machine, vanish in it.
@@ -31,9 +30,6 @@ _BATCH_BELOW_SECONDS = 5e-5
 _ONE_WARM_CALL_SECONDS = 2e-4
 # From here on a first call tells enough about the cost.
 _VERY_SLOW_SECONDS = 0.1
-
-# The oldest generation of the collector that is looked through.
-_YOUNG = 1
 
 _MOST_BATCH = 4096
 _MOST_SAMPLES = 200
@@ -101,27 +97,6 @@ class Block:
 
     wall: tuple[float, ...]
     cpu: tuple[float, ...]
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Collects young garbage, then keeps the collector out of timed blocks; leaves it as it was.
-
-    What was made since the last collection is young, so this takes as long as there is much of that, where a whole
-    collection would take the longer the more a suite has loaded and kept: 50 ms for each 140,000 objects. Old garbage
-    waits for the collector's own time, as without this plugin.
-
-    Within another such block, or where the user keeps it off, nothing is done.
-    """
-    enabled = gc.isenabled()
-    if enabled:
-        gc.collect(_YOUNG)
-        gc.disable()
-    try:
-        yield
-    finally:
-        # The user's function may have turned it on or off.
-        (gc.enable if enabled else gc.disable)()
 
 
 def _time_calls(side: Side, calls: int, block: Callable[[Any], None], clocks: Clocks) -> tuple[float, float]:

@@ -14,14 +14,15 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Comparison
 
 from . import clock, devices
-from .block import collector_off
+from .collector import collector_off
 from .contest import Contest, Effort
 from .controlflow import takes_the_same_steps
 from .fingerprint import FINGERPRINT_VERSION
 from .inputs import parse_text
 from .lock import DeviceLock
 from .pairing import RENAMED, inputs_of, order_of, paired, paired_by_use, stored_leaves
-from .program import FlatProgram, loaded, replayed
+from .program import FlatProgram
+from .replay import loaded, replayed
 from .stablehlo import arguments_of, results_of
 from .stages import persistent_cache_off
 from .subject import Subject

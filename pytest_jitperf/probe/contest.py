@@ -16,7 +16,7 @@ from pytest_jitperf.judge.compileterms import CompileTerms, is_stuck
 from pytest_jitperf.measurement import Comparison
 
 from . import clock
-from .block import collector_off
+from .collector import collector_off
 from .confirmed import ConfirmedRace
 from .contender import Contender, Executable, Live, results_agree
 from .costs import program_costs

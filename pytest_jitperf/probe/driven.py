@@ -9,7 +9,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import NOT_ONE_PROGRAM, Program
 
 from . import clock, equal
-from .block import collector_off
+from .collector import collector_off
 from .compilelog import CompileLog
 from .costs import program_costs, unused_donation_bytes
 from .firststages import CountedTrace, counted_trace, first_stages

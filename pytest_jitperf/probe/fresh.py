@@ -19,8 +19,9 @@ from typing import Any
 from pytest_jitperf.judge.stats import ERROR, error_spent, paired_interval
 from pytest_jitperf.measurement import Ratio
 
-from .block import Side, collector_off
+from .block import Side
 from .clock import CLOCKS, Clocks
+from .collector import collector_off
 from .course import TIMINGS, TIMINGS_ON_ONE_CORE, Course
 from .onecore import Pin
 from .paired import ratio_of

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_jitperf.measurement import HelperUse
 
 from . import clock
-from .block import collector_off
+from .collector import collector_off
 from .flat import over_arrays
 from .inputs import Call
 from .jitinfo import is_jitted

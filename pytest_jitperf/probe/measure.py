@@ -15,8 +15,8 @@ from pytest_jitperf.strategies import name_of as strategy_name
 
 from . import devices, equal
 from .bindings import never_called_message
-from .block import collector_off
 from .build import name_of
+from .collector import collector_off
 from .conditioning import coarsest_dtype, ill_conditioned
 from .driven import measure_driven
 from .environment import environment

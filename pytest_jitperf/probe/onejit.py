@@ -9,7 +9,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program
 
 from . import clock, equal
-from .block import collector_off
+from .collector import collector_off
 from .firststages import first_stages
 from .flat import over_arrays
 from .hlo import optimised_text, program_digest

@@ -13,7 +13,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Program, Sample
 
 from . import counts, equal
-from .block import collector_off
+from .collector import collector_off
 from .compilelog import CompileLog, compile_log
 from .costs import Costs, program_costs, unused_donation_bytes
 from .fingerprint import FINGERPRINT_VERSION

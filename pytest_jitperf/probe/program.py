@@ -20,10 +20,11 @@ from jax import export
 from pytest_jitperf.errors import MeasurementError
 
 from . import clock
-from .customcalls import why_unstable
 from .fingerprint import identity, lowered
-from .inputs import device_count, short_aval
-from .refusals import one_line, why_not_exported
+from .inputs import device_count
+from .refusals import why_not_exported
+
+__all__ = ["FlatProgram", "arguments_of", "aval_of", "exported_program", "identified", "platform_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ class FlatProgram:
             donated=tuple(sorted(places[n] for n in self.donated)),
             results=tuple(self.results[n] for n in results),
         )
-        return _identified(changed)
+        return identified(changed)
 
     def with_leaves(self, count: int) -> FlatProgram:
         """The same with so many leaves in each call, those that are added empty and unread.
@@ -127,7 +128,7 @@ def exported_program(
     abstract_args, abstract_kwargs = _uncommitted((tuple(args), dict(kwargs)))
     try:
         with _no_source_locations():
-            made = export.export(jitted, platforms=[_platform(leaves)])(*abstract_args, **abstract_kwargs)
+            made = export.export(jitted, platforms=[platform_of(leaves)])(*abstract_args, **abstract_kwargs)
             if len(made.in_avals) != len(leaves):
                 raise MeasurementError(
                     f"its {len(made.in_avals)} inputs could not be matched with {len(leaves)} argument leaves"
@@ -155,116 +156,29 @@ def exported_program(
                 text="",
                 fingerprint="",
             )
-            return _identified(program)
+            return identified(program)
     except MeasurementError:
         raise
     except Exception as error:
         raise MeasurementError(why_not_exported(error)) from error
 
 
-def loaded(raw: bytes, leaves: Sequence[Any]) -> export.Exported:
-    """Reads a stored program.
-
-    Args:
-        raw: Its bytes.
-        leaves: Those of today's call, for the platform and the number of devices.
-
-    Raises:
-        MeasurementError: The bytes cannot be read by this jax, or are of another format, platform or device count.
-    """
-    try:
-        made = export.deserialize(bytearray(raw))
-    except Exception as error:
-        raise MeasurementError(f"the stored program cannot be read by jax {jax.__version__}: {one_line(error)}") from (
-            error
-        )
-    least, most = (
-        export.minimum_supported_calling_convention_version,
-        export.maximum_supported_calling_convention_version,
-    )
-    if not least <= made.calling_convention_version <= most:
-        seen = f"is of format version {made.calling_convention_version}"
-        raise MeasurementError(f"the stored program {seen}, and jax {jax.__version__} takes {least} to {most}")
-    platform = _platform(leaves)
-    if platform not in made.platforms:
-        raise MeasurementError(f"the stored program is for {', '.join(made.platforms)}, not for {platform}")
-    count = max(map(device_count, leaves), default=1)
-    if made.nr_devices != count:
-        raise MeasurementError(f"the stored program is for {made.nr_devices} devices, not for {count}")
-    return made
-
-
-def replayed(
-    made: export.Exported,
-    leaves: Sequence[Any],
-    *,
-    raw: bytes,
-    inputs: str,
-    unused: tuple[int, ...] = (),
-    donated: tuple[int, ...],
-    options: Mapping[str, str],
-) -> FlatProgram:
-    """Makes a program of a stored one for today's leaves.
-
-    Args:
-        made: The stored program.
-        leaves: Today's value for each of its inputs.
-        raw: Its bytes.
-        inputs: Its stored text.
-        unused: Positions in ``inputs`` that it does not read.
-        donated: Which of its inputs it may overwrite.
-        options: Its compiler options.
-
-    Raises:
-        MeasurementError: Its inputs are of other shapes or dtypes, it holds custom calls that nobody promises to keep,
-            or it cannot be lowered here.
-    """
-    if len(made.in_avals) != len(leaves):
-        raise MeasurementError(f"the stored program takes {len(made.in_avals)} leaves, not {len(leaves)}")
-    for aval, leaf in zip(made.in_avals, leaves, strict=True):
-        wanted, given = (short_aval(jax.ShapeDtypeStruct(each.shape, each.dtype)) for each in (aval, _aval(leaf)))
-        if wanted != given:
-            raise MeasurementError(f"the stored program takes {wanted}, not {given}")
-    program = FlatProgram(
-        exported=made,
-        leaves=tuple(leaves),
-        order=tuple(range(len(leaves))),
-        results=tuple(range(len(made.out_avals))),
-        inputs=inputs,
-        unused=unused,
-        donated=donated,
-        options=dict(options),
-        raw=raw,
-        text="",
-        fingerprint="",
-    )
-    try:
-        program = _identified(program)
-    except Exception as error:
-        raise MeasurementError(f"the stored program cannot be lowered: {one_line(error)}") from error
-    if "custom_call" in program.text:
-        unstable = why_unstable(made, _arguments(program), _platform(leaves))
-        if unstable:
-            raise MeasurementError(f"the stored program cannot be run: {unstable}")
-    return program
-
-
-def _identified(program: FlatProgram) -> FlatProgram:
+def identified(program: FlatProgram) -> FlatProgram:
     """The program with its text and fingerprint."""
-    leaves = _arguments(program)
+    leaves = arguments_of(program)
     lowering = lowered(program.exported, leaves, program.order, program.results, program.donated)
     fingerprint = identity(program.exported, lowering, program.donated, program.options)
     return replace(program, text=lowering.as_text(), fingerprint=fingerprint)
 
 
-def _arguments(program: FlatProgram) -> tuple[Any, ...]:
+def arguments_of(program: FlatProgram) -> tuple[Any, ...]:
     """Its leaves, abstract where it is for one device."""
     leaves = program.leaves
     if program.exported.nr_devices != 1:
         return leaves
     # Where an argument is, and whether it was put there, says nothing about the program.
     read = dict(zip(program.order, program.exported.in_avals, strict=True))
-    avals = [read[n] if n in read else _aval(leaf) for n, leaf in enumerate(leaves)]
+    avals = [read[n] if n in read else aval_of(leaf) for n, leaf in enumerate(leaves)]
     return tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals)
 
 
@@ -319,11 +233,12 @@ def _uncommitted(arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> tuple[tup
     return tuple(map(argument, args)), {name: argument(value) for name, value in kwargs.items()}
 
 
-def _aval(leaf: Any) -> Any:
+def aval_of(leaf: Any) -> Any:
+    """Its shape and dtype, as what JAX traces."""
     return leaf if isinstance(leaf, jax.ShapeDtypeStruct) else jax.typeof(leaf)
 
 
-def _platform(leaves: Sequence[Any]) -> str:
+def platform_of(leaves: Sequence[Any]) -> str:
     """Where a program with these leaves runs, as exports name it: ``cuda`` or ``rocm`` where a device says ``gpu``."""
     devices = (device for leaf in leaves if isinstance(leaf, jax.Array) for device in leaf.sharding.device_set)
     default: Any = jax.config.jax_default_device  # type: ignore[attr-defined]  # made at run time

@@ -18,8 +18,9 @@ from typing import Any
 from pytest_jitperf.judge.stats import ERROR
 from pytest_jitperf.measurement import Ratio
 
-from .block import Cost, Pace, Side, collector_off, cost_of, sample
+from .block import Cost, Pace, Side, cost_of, sample
 from .clock import CLOCKS, Clocks
+from .collector import collector_off
 from .course import TIMINGS_ON_ONE_CORE, Course
 from .idle import Threads, thread_times, waited_seconds
 from .onecore import Pin, one_core

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pytest_jitperf.measurement import Measurement, Settled
 
 from .absolute import settled_run
-from .block import collector_off
+from .collector import collector_off
 from .lock import DeviceLock
 from .onecore import one_core
 from .recompile import cold_again, settled_cold

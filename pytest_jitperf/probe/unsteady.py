@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .block import collector_off
+from .collector import collector_off
 
 if TYPE_CHECKING:
     from .measure import Probed

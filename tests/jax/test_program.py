@@ -19,7 +19,8 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.probe.inputs import Call, text_of
 from pytest_jitperf.probe.jitinfo import named_for_jit
 from pytest_jitperf.probe.parts import donated_positions
-from pytest_jitperf.probe.program import FlatProgram, exported_program, loaded, replayed
+from pytest_jitperf.probe.program import FlatProgram, exported_program
+from pytest_jitperf.probe.replay import loaded, replayed
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=["w", "b"], meta_fields=[])

@@ -34,7 +34,7 @@ LEVELS = (
     {"quantity", "units", "devices"},
     {"metrics", "optionvalues", "pullrequest", "pipeline"},
     {"strategies", "settings", "custom"},
-    {"layers", "reader", "merging", "spec", "options", "plan"},
+    {"layers", "reader", "merging", "markertables", "spec", "optiontable", "options", "plan"},
     {"baseline"},
     {"judge"},
     {"probe"},

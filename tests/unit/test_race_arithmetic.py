@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.measurement import Ratio, Sample
 from pytest_jitperf.probe import clock
-from pytest_jitperf.probe.block import Cost, Pace, collector_off, cost_of, pace_for, run_block
+from pytest_jitperf.probe.block import Cost, Pace, cost_of, pace_for, run_block
 from pytest_jitperf.probe.clock import Clocks
 from pytest_jitperf.probe.paired import paired_costs
 from pytest_jitperf.probe.race import Side, race, sample
@@ -907,41 +907,3 @@ def test_pairs_that_are_left_open_are_looked_at_again_when_there_are_a_third_mor
 def test_a_build_that_took_no_time_is_an_error(machine: Machine) -> None:
     with pytest.raises(MeasurementError, match=r"clock did not advance: building took 0\.0 and 0\.1 CPU seconds"):
         Builds(machine, lambda: 0.0, lambda: 0.1).compare()
-
-
-class Ring:
-    """Garbage that only the collector finds."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def test_garbage_of_late_is_collected_before_and_a_whole_suite_is_not_searched_for_old() -> None:
-    before = gc.isenabled()
-    try:
-        gc.enable()
-        old = Ring()
-        gc.collect()
-        lately = Ring()
-        left = weakref.ref(old), weakref.ref(lately)
-        del old, lately
-        with collector_off():
-            assert [each() is None for each in left] == [False, True]
-    finally:
-        (gc.enable if before else gc.disable)()
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-@pytest.mark.parametrize("meanwhile", [gc.enable, gc.disable])
-def test_the_collector_is_as_it_was_whatever_is_done_to_it_meanwhile(
-    enabled: bool, meanwhile: Callable[[], None]
-) -> None:
-    before = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with collector_off():
-            assert not gc.isenabled()
-            meanwhile()
-        assert gc.isenabled() is enabled
-    finally:
-        (gc.enable if before else gc.disable)()
