@@ -172,6 +172,7 @@ class Measurement:
         notes: Sentences for the reader, e.g. that the function was jitted already.
         waited: Of ``compile`` the seconds for which other processes may have had the cores; a busy machine is not the
             code's cost. Not stored.
+        launched: What a call launches: function or operation of JAX to how often. Not stored.
         uses: What the jits of helpers are to the trace of an outer one, for the guide; empty where nobody asked. Not
             stored.
         traced_by: Who looks at every line of Python code meanwhile (``"coverage"``, a debugger), which makes it slower;
@@ -193,6 +194,7 @@ class Measurement:
     environment: Environment
     notes: tuple[str, ...] = ()
     waited: float = 0.0
+    launched: Mapping[str, int] = field(default_factory=dict)
     uses: tuple[HelperUse, ...] = ()
     traced_by: str = ""
 

@@ -17,10 +17,11 @@ from pytest_jitperf.measurement import Comparison, Measurement, Program
 from pytest_jitperf.metrics import METRICS, is_custom
 from pytest_jitperf.units import format_change
 
-__all__ = ["explain"]
+__all__ = ["explain", "launched"]
 
 _MOST_FACTS = 5
 _MOST_BESIDE_CAUSES = 3
+_MOST_LAUNCHED = 5
 _MEMORY = frozenset({"constants", "temp", "io", "donated"})
 # Known where a program is traced, which the stored one was when it was recorded.
 _OF_THE_TRACE = frozenset({"jaxpr_eqns", "unused_donation_bytes"})
@@ -48,7 +49,7 @@ def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: S
     host = _host(measured, entry)
     if _of_host(moved[0].metric) and family(moved[0].metric) != "trace":
         again = (each for one in moved for each in evidence.compiled_again.get(one.metric, ()))
-        blocks.append([*(f"compiled{_again(each)}: {each}" for each in again), *host])
+        blocks.append([*(f"compiled{_again(each)}: {each}" for each in again), *launched(measured, moved), *host])
     if measured.program is not None and evidence.program is not None:
         subject = _subject(evidence.program, entry.exact, entry.program, measured.program, measured.exact)
         own = [each for each in moved if not each.helper]
@@ -66,7 +67,18 @@ def explain(measured: Measurement, entry: Entry, evidence: Evidence, findings: S
     # Of other inputs nothing was compared but what they do not decide.
     others = any(each.outcome is Outcome.INPUTS_CHANGED for each in findings)
     around = [] if others else [surroundings(entry, measured.environment)]
-    return tuple(dict.fromkeys([*_in_turns(blocks), *host, *around]))
+    return tuple(dict.fromkeys([*_in_turns(blocks), *launched(measured, moved), *host, *around]))
+
+
+def launched(measured: Measurement, findings: Sequence[Finding]) -> list[str]:
+    """What each call launches, most often first, where that is too often; the baseline has only how often."""
+    failed = (Outcome.REGRESSED, Outcome.OVER_BUDGET)
+    if not any(each.metric == "launches" and each.outcome in failed for each in findings) or not measured.launched:
+        return []
+    names = sorted(measured.launched, key=lambda name: (-measured.launched[name], name))
+    shown = ", ".join(f"{name} {measured.launched[name]:,}" for name in names[:_MOST_LAUNCHED])
+    more = f" (and {len(names) - _MOST_LAUNCHED} more)" if len(names) > _MOST_LAUNCHED else ""
+    return [f"each call launches {shown}{more}"]
 
 
 def _of_host(metric: str) -> bool:

@@ -18,7 +18,7 @@ from pytest_jitperf.judge.counts import (
 from pytest_jitperf.judge.emptiness import EMPTIED, EMPTY, emptied, is_empty
 from pytest_jitperf.judge.environments import changed, python_differs, recorded_with
 from pytest_jitperf.judge.evidence import EVERY_CALL, Evidence
-from pytest_jitperf.judge.explain import explain
+from pytest_jitperf.judge.explain import explain, launched
 from pytest_jitperf.judge.faster import faster_findings
 from pytest_jitperf.judge.inputs import input_changes, made_static, perhaps_unread
 from pytest_jitperf.judge.outcome import Finding, Outcome, Verdict
@@ -66,9 +66,9 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
         return Verdict(findings=tuple(findings), notes=empty, gated_by=limits)
     against = _against_baseline(plan, measured, entry, evidence)
     findings += against.findings
-    why: tuple[str, ...] = ()
-    if entry is not None:
-        why = explain(measured, entry, evidence, findings)
+    why = explain(measured, entry, evidence, findings) if entry is not None else ()
+    # A budget says what it says without a baseline, too.
+    why = why or tuple(launched(measured, findings))
     if plan.fail_on_improvement:
         findings = [_insisted(each) if each.outcome is Outcome.IMPROVED else each for each in findings]
     if any(each.short == EMPTIED for each in findings):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import glob
 import sys
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -18,11 +20,26 @@ from pytest_jitperf.errors import MeasurementError
 # called, be it with arrays or while something is traced; and within that an executable is started.
 _CALL_EVENT = "ParseArguments"
 _EXECUTION_EVENT = "Executable::Execute"
+# Around both: which function it is.
+_FUNCTION_EVENT = "PjitFunction("
 _MARKER = "jitperf launches"
 _PROFILER = ("ProfileData", "ProfileOptions", "TraceAnnotation", "start_trace", "stop_trace")
 
 PROFILED = "a profiler is at work in this process"
 """Why calls cannot be counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launches:
+    """What one call starts.
+
+    Attributes:
+        count: How many executables.
+        names: Function or operation of JAX to how many of them are its; those without a name are left out.
+    """
+
+    count: int
+    names: Mapping[str, int]
 
 
 def python_calls(function: Callable[[], Any]) -> tuple[int | None, Any]:
@@ -52,8 +69,8 @@ def python_calls(function: Callable[[], Any]) -> tuple[int | None, Any]:
     return count, result
 
 
-def launches(function: Callable[[], Any], wait: Callable[[Any], Any]) -> int:
-    """Counts the executables that one warm call starts.
+def launches(function: Callable[[], Any], wait: Callable[[Any], Any]) -> Launches:
+    """Counts the executables that one warm call starts, and says what they are.
 
     Args:
         function: The call, warm.
@@ -91,13 +108,13 @@ def launches(function: Callable[[], Any], wait: Callable[[Any], Any]) -> int:
         files = glob.glob(f"{path}/**/*.xplane.pb", recursive=True)
         if not files:
             raise MeasurementError("the profiler wrote nothing")
-        count = _events_beside_marker(jax.profiler.ProfileData.from_file(files[0]))
-    if count is None:
+        found = _events_beside_marker(jax.profiler.ProfileData.from_file(files[0]))
+    if found is None:
         raise MeasurementError("the profiler does not show this thread")
-    return count
+    return found
 
 
-def _events_beside_marker(data: Any) -> int | None:
+def _events_beside_marker(data: Any) -> Launches | None:
     for plane in data.planes:
         for line in plane.lines:
             events = list(line.events)
@@ -106,20 +123,49 @@ def _events_beside_marker(data: Any) -> int | None:
     return None
 
 
-def _started(events: list[Any]) -> int:
-    """How many executables were started, from the events of a thread in their order.
+def _started(events: list[Any]) -> Launches:
+    """The executables that were started, from the events of a thread in their order.
 
     Where no execution has a name that is known, each call of a jitted function stands for one, though nothing is
     executed while tracing. Parts of an execution bear its name as well, and are told from what its callbacks start by
     there being no call of a jitted function in between.
     """
-    calls, found, end, called = 0, 0, 0.0, False
+    calls, executions = _Named(), _Named()
+    functions: list[tuple[str, float]] = []
+    end, called = 0.0, False
     for event in events:
-        if event.name == _CALL_EVENT:
-            calls += 1
+        while functions and functions[-1][1] <= event.start_ns:
+            functions.pop()
+        name = functions[-1][0] if functions else ""
+        if event.name.startswith(_FUNCTION_EVENT):
+            functions.append((_function(event.name), event.start_ns + event.duration_ns))
+        elif event.name == _CALL_EVENT:
+            calls.add(name)
             called = True
         elif _EXECUTION_EVENT in event.name and (called or event.start_ns >= end):
-            found += 1
+            executions.add(name)
             end = max(end, event.start_ns + event.duration_ns)
             called = False
-    return found or calls
+    return (executions if executions.count else calls).launches()
+
+
+def _function(event: str) -> str:
+    """``f`` of ``PjitFunction(f)``, and of ``PjitFunction(jit(f))``, which was compiled ahead of its call."""
+    name = event.removeprefix(_FUNCTION_EVENT).removesuffix(")")
+    return name.removeprefix("jit(").removesuffix(")") if name.startswith("jit(") else name
+
+
+@dataclass(slots=True)
+class _Named:
+    """Counts what has a name and what has none."""
+
+    count: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+
+    def add(self, name: str) -> None:
+        self.count += 1
+        if name:
+            self.names[name] += 1
+
+    def launches(self) -> Launches:
+        return Launches(count=self.count, names=dict(self.names))

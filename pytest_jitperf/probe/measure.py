@@ -125,6 +125,7 @@ def measure(request: Request, references: ReferenceResults, progress: Callable[[
         environment=environment(subject.device),
         notes=(*subject.built.notes, *parts.notes, *notes),
         waited=parts.waited,
+        launched=parts.launched,
         uses=uses,
         traced_by=traced_by,
     )

@@ -56,6 +56,7 @@ class Parts:
     executable: Any = None
     other_trace: Any = None
     waited: float = 0.0
+    launched: Mapping[str, int] = field(default_factory=dict)
 
     def add_other_trace(self, counted: Any, rounds: Sequence[ColdStages]) -> None:
         """Adds a trace that is not the one of the program, if there was another.
@@ -157,7 +158,8 @@ class Parts:
 
     def _add_launches(self, subject: Subject, call: Callable[[], Any]) -> None:
         try:
-            self.host["launches"] = counts.launches(call, subject.wait)
+            found = counts.launches(call, subject.wait)
+            self.host["launches"], self.launched = found.count, found.names
         except MeasurementError as error:
             self.unavailable["launches"] = str(error)
         if self.host.get("launches") == 0 and subject.device.platform != "cpu":

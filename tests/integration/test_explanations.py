@@ -155,3 +155,38 @@ def test_f(jitperf):
             "captured constants: f32?400,1000?, 1.53 MiB)"
         ]
     )
+
+
+def test_launches_that_came_into_a_loop_are_named_and_so_are_those_over_a_budget(project: Any) -> None:
+    library = """
+import jax.numpy as jnp
+
+def helper(x):
+    return jnp.cos(x)
+
+def step(x):
+    return {step}
+"""
+    project.write_library(library.format(step="jnp.exp(helper(x))"))
+    project.write_tests(
+        """
+@pytest.mark.jitperf(strategies=["inner"], inner=["library.helper"])
+def test_step(jitperf):
+    jitperf(library.step, jnp.ones(8))
+
+@pytest.mark.jitperf(strategies=["eager"], launches=3)
+def test_budget(jitperf):
+    jitperf(library.step, jnp.ones(8))
+"""
+    )
+    project.record("-k", "inner")
+    project.write_library(library.format(step="sum(jnp.exp(jnp.sin(each)) for each in [helper(x)] * 4)"))
+
+    result = project.quick_run()
+
+    messages = project.messages(result).items()
+    why = {name: re.findall(r"^  why   (each call .*)$", text, re.MULTILINE) for name, text in messages}
+    assert why == {
+        "test_step[inner]": ["each call launches add 4, exp 4, sin 4, helper 1"],
+        "test_budget[eager]": ["each call launches add 4, exp 4, sin 4, cos 1"],
+    }

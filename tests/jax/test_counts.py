@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pytest_jitperf.errors import MeasurementError
-from pytest_jitperf.probe.counts import launches, python_calls
+from pytest_jitperf.probe.counts import Launches, launches, python_calls
 
 X = jnp.linspace(0.0, 1.0, 64)
 
@@ -40,7 +40,19 @@ def inner(jitted_f: Any) -> Callable[[Any], Any]:
 )
 def test_launches_are_the_executables_that_one_call_starts(function: Any, count: int) -> None:
     function(X)
-    assert [launches(lambda: function(X), jax.block_until_ready) for _ in range(2)] == [count, count]
+    assert [launches(lambda: function(X), jax.block_until_ready).count for _ in range(2)] == [count, count]
+
+
+def test_launches_have_the_names_of_what_was_jitted() -> None:
+    helper = jax.jit(f)
+    compiled = helper.lower(X).compile()
+
+    def function(x: Any) -> Any:
+        return jnp.exp(jnp.exp(helper(x))) + compiled(x)
+
+    function(X)
+    found = launches(lambda: function(X), jax.block_until_ready)
+    assert found == Launches(count=5, names={"f": 2, "exp": 2, "add": 1})
 
 
 def test_what_is_only_traced_is_not_launched() -> None:
@@ -56,14 +68,14 @@ def test_what_is_only_traced_is_not_launched() -> None:
     functions: tuple[Callable[[Any], Any], ...] = (scanned, chosen, shape)
     for function in functions:
         function(X)
-    counts = [launches(functools.partial(each, X), jax.block_until_ready) for each in functions]
+    counts = [launches(functools.partial(each, X), jax.block_until_ready).count for each in functions]
     assert counts == [1, 2, 1]  # the predicate of cond is converted first
 
 
 def test_a_callback_that_starts_nothing_adds_nothing() -> None:
     called = jax.jit(lambda x: jax.pure_callback(lambda y: np.asarray(y) + 1, x, x))
     called(X)
-    assert launches(lambda: called(X), jax.block_until_ready) == 1
+    assert launches(lambda: called(X), jax.block_until_ready).count == 1
 
 
 def test_launches_within_a_users_own_profile_are_refused_and_theirs_goes_on(tmp_path: Path) -> None:
@@ -72,7 +84,7 @@ def test_launches_within_a_users_own_profile_are_refused_and_theirs_goes_on(tmp_
             launches(lambda: X + 1, jax.block_until_ready)
         (X + 1).block_until_ready()
     assert list(tmp_path.rglob("*.xplane.pb")) != []
-    assert launches(lambda: X + 1, jax.block_until_ready) == 1
+    assert launches(lambda: X + 1, jax.block_until_ready).count == 1
 
 
 def test_a_call_that_raises_ends_the_profile() -> None:
@@ -81,7 +93,7 @@ def test_a_call_that_raises_ends_the_profile() -> None:
 
     with pytest.raises(ZeroDivisionError):
         launches(fail, jax.block_until_ready)
-    assert launches(lambda: X + 1, jax.block_until_ready) == 1
+    assert launches(lambda: X + 1, jax.block_until_ready).count == 1
 
 
 def test_without_a_temporary_directory_there_is_no_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,6 +181,36 @@ def test_counts_of_the_host_lead_where_they_moved_and_what_compiled_again_leads_
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [
+        ({"scatter": 64, "add": 2, "broadcast_in_dim": 64}, "broadcast_in_dim 64, scatter 64, add 2"),
+        (
+            {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1_000},
+            "g 1,000, a 1, b 1, c 1, d 1 (and 2 more)",
+        ),
+    ],
+)
+def test_launches_are_named_where_there_are_too_many(
+    measure: Measure, record: Record, names: dict[str, int], line: str
+) -> None:
+    measured = measure(host={**measure().host, "launches": 130}, launched=names)
+    same = Evidence(program=Comparison(same=True, how="fingerprint"))
+
+    assert explain(measured, record(), same, [moved("launches")]) == (
+        f"each call launches {line}",
+        "the program is the same: what changed is what Python does",
+        "on the host: launches 1 -> 130",
+        LAST,
+    )
+    assert explain(measured, record(), same, [moved("run"), moved("launches")])[-3:] == (
+        f"each call launches {line}",
+        "on the host: launches 1 -> 130",
+        LAST,
+    )
+    assert explain(measured, record(), same, [moved("run")])[-2:] == ("on the host: launches 1 -> 130", LAST)
+
+
 def test_helpers_are_told_one_by_one_those_that_moved_first(measure: Measure, record: Record) -> None:
     keys = ("lib.a(f32[8])", "lib.b(f32[8])", "lib.c(f32[8])")
     now = dict.fromkeys(keys, Program(fingerprint=None, inputs="", exact={"flops": 20.0}))
