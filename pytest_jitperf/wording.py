@@ -7,7 +7,7 @@ import re
 import reprlib
 from collections.abc import Iterable
 
-__all__ = ["choose", "listed", "show"]
+__all__ = ["choose", "listed", "show", "written"]
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -16,11 +16,22 @@ _SHORT.maxstring = _SHORT.maxother = 60
 def show(value: object) -> str:
     """Writes a value as it stands in source code, strings in double quotes, long ones cut in the middle."""
     if not isinstance(value, str):
-        name = getattr(value, "__qualname__", None)
-        # An address differs from run to run.
-        return name if isinstance(name, str) else re.sub(r" at 0x[0-9a-fA-F]+", "", _SHORT.repr(value))
+        try:
+            name = getattr(value, "__qualname__", None)
+            # An address differs from run to run.
+            return name if isinstance(name, str) else re.sub(r" at 0x[0-9a-fA-F]+", "", _SHORT.repr(value))
+        except Exception:
+            return written(value)
     quoted = _SHORT.repr(value)
     return quoted if '"' in value or "'" in value else f'"{quoted[1:-1]}"'
+
+
+def written(value: object) -> str:
+    """``repr(value)``, also where that fails: a class of the user's may have one that raises, a number be too long."""
+    try:
+        return repr(value)
+    except Exception:
+        return hex(value) if isinstance(value, int) else f"<{type(value).__qualname__}>"
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:

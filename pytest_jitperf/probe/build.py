@@ -13,6 +13,7 @@ from pytest_jitperf.errors import MeasurementError
 from pytest_jitperf.strategies import Strategy, traits
 
 from .jitinfo import is_jitted, unwrapped
+from .refusals import without_places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,8 @@ def build(strategy: str | Strategy, function: Any, jit: Mapping[str, Any]) -> Bu
     try:
         jitted = jax.jit(function, **jit)
     except (TypeError, ValueError) as error:
-        raise MeasurementError(f"jax.jit({name}, {_options(jit)}) was refused: {error}") from error
+        given = "".join(f", {key}={value!r}" for key, value in jit.items())
+        raise MeasurementError(f"jax.jit({name}{given}) was refused: {without_places(str(error))}") from error
     return Built(strategy=strategy, function=python, call=jitted, jitted=True, swaps=swaps, given=jit)
 
 
@@ -112,7 +114,3 @@ def name_of(function: Any) -> str:
     """A name without an address: ``pkg.Class.method``, ``<lambda>``, or the type's name."""
     name = getattr(function, "__qualname__", None) or getattr(getattr(function, "func", None), "__qualname__", None)
     return str(name or type(function).__name__)
-
-
-def _options(jit: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value!r}" for key, value in jit.items())

@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..wording import written
+
 SEPARATOR = "; "
 
 _SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
@@ -33,16 +35,16 @@ class Call:
 
 def elements(arguments: Any) -> int:
     """How many elements the arrays of a pytree have together, one at least."""
-    return max(sum(int(np.size(leaf)) for leaf in jax.tree.leaves(arguments) if hasattr(leaf, "shape")), 1)
+    return max(sum(int(np.size(leaf)) for leaf in jax.tree.leaves(arguments) if is_array(leaf)), 1)
 
 
 def has_aval(leaf: Any) -> bool:
-    """Whether JAX can trace the leaf: an array or a number, but not numpy's strings, dates and objects."""
+    """Whether JAX can trace the leaf: an array or a number, but not numpy's strings, dates, objects, masked arrays."""
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return True
     try:
         jax.typeof(leaf)
-    except (TypeError, OverflowError):  # an int may be too large for what JAX would make of it
+    except Exception:  # an int may be too large, even to be told so, and a class of the user's answer as it likes
         return False
     return True
 
@@ -85,12 +87,13 @@ def static_digest(value: Any) -> str:
     """A static value by its type and a digest, so that a change shows and the value does not."""
     if isinstance(value, (set, frozenset)):
         # Shown in an order that differs from process to process.
-        text = str(sorted(_without_addresses(repr(each)) for each in value))
+        text = str(sorted(_without_addresses(written(each)) for each in value))
     elif inspect.isroutine(value) or inspect.isclass(value):
         text = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
     else:
-        text = _without_addresses(repr(value))
-    return f"static {type(value).__name__} #{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        text = _without_addresses(written(value))
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+    return f"static {type(value).__name__} #{digest[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ def content_digest(call: Call) -> str:
             total.update(f"{leaf.dtype}{leaf.shape}".encode())
             total.update(np.ascontiguousarray(leaf).view(np.uint8).data if leaf.size else b"")
         else:
-            total.update(repr(leaf).encode())
+            total.update(written(leaf).encode(errors="surrogatepass"))
     return total.hexdigest()
 
 

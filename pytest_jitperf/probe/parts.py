@@ -241,7 +241,7 @@ def equation_count(jaxpr: Any) -> int:
 
 def donated_positions(lowered: Any) -> tuple[int, ...]:
     """Which of the program's leaves it may overwrite."""
-    infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda each: hasattr(each, "donated"))
+    infos = jax.tree.leaves(lowered.args_info, is_leaf=lambda each: isinstance(each, jax.stages.ArgInfo))
     return tuple(n for n, info in enumerate(infos) if info.donated)
 
 

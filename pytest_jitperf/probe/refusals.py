@@ -7,11 +7,11 @@ import re
 
 def one_line(error: BaseException) -> str:
     """The error's type and the first line of what it says."""
-    lines = [_without_places(line.strip()) for line in str(error).splitlines() if line.strip()]
+    lines = [without_places(line.strip()) for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
 
 
-def _without_places(text: str) -> str:
+def without_places(text: str) -> str:
     """The text without paths, of which the last part is kept, and without addresses: it may be stored."""
     return re.sub(r"(?<![\w.])~?/(?:[^\s/'\":,;]+/)+", "", re.sub(r" at 0x[0-9a-fA-F]+", "", text))
 

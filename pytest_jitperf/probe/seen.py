@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..wording import written
 from .inputs import has_aval, is_array, positional_names, short_aval, static_digest
 
 __all__ = ["Aval", "Body", "Seen", "beneath", "is_function", "seen_of", "static_names"]
@@ -182,7 +183,7 @@ def _static_text(value: Any) -> str:
         return f"{type(value).__name__}.{value.name}"
     parts = value if type(value) is tuple else (value,)
     if all(isinstance(each, (*_PLAIN, *_TEXT)) for each in parts):
-        text = repr(tuple(map(_as_python, value)) if type(value) is tuple else _as_python(value))
+        text = written(tuple(map(_as_python, value)) if type(value) is tuple else _as_python(value))
         shown = len(text) <= _LONGEST_VALUE and all(map(_may_be_shown, parts))
         return text if shown else static_digest(value).removeprefix("static ")
     if isinstance(value, functools.partial):

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from .arguments import StaticArguments
+from .inputs import has_aval
 
 __all__ = ["Signature", "example_of", "signature_key"]
 
@@ -75,13 +76,9 @@ def signature_key(args: tuple[Any, ...], kwargs: Mapping[str, Any], static: Stat
 
 
 def _leaf_key(leaf: Any, *, by_value: bool) -> Hashable:
-    if by_value and not hasattr(leaf, "dtype"):
+    if not has_aval(leaf) or (by_value and not hasattr(type(leaf), "dtype")):
         return _value_key(leaf)
-    try:
-        aval = jax.typeof(leaf)
-    except TypeError:
-        return _value_key(leaf)
-    traced = isinstance(leaf, jax.core.Tracer)
+    traced, aval = isinstance(leaf, jax.core.Tracer), jax.typeof(leaf)
     return traced, aval, None if traced else getattr(leaf, "sharding", None)
 
 

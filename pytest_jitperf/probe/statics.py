@@ -209,7 +209,7 @@ def _value(value: Any) -> str:
 def _is_simple(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return len(value) <= _SHORT and all(_is_simple(each) for each in value)
-    return type(value) in _SCALARS
+    return type(value) in _SCALARS and not (isinstance(value, int) and value.bit_length() > 4 * _SHORT)
 
 
 def _written(value: Any) -> str:

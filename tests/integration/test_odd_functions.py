@@ -90,6 +90,85 @@ def test_each_is_measured_or_told_why_not(project: Any) -> None:
     again.stdout.fnmatch_lines(["12 measured, *"])
 
 
+OBJECTS = """
+import jax
+import numpy as np
+
+class Config(dict):
+    __getattr__ = dict.__getitem__
+    __hash__ = object.__hash__
+
+class Params(dict):
+    __getattr__ = dict.__getitem__
+
+jax.tree_util.register_pytree_node(
+    Params, lambda p: (list(p.values()), tuple(p)), lambda names, values: Params(zip(names, values))
+)
+
+class Silent:
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+def doubled(x, other=None):
+    return (x["w"] if isinstance(x, dict) else x) * 2
+
+def looped(x):
+    return x
+
+looped.__wrapped__ = looped
+"""
+
+
+def test_objects_that_fail_when_they_are_asked(project: Any) -> None:
+    """Attributes, texts and abstract values of what a user passes may raise anything: the function never asks."""
+    project.write_library(OBJECTS)
+    project.write_tests(
+        """
+        import numpy as np
+
+        HUGE = 10**5000  # longer than Python writes out
+        OTHERS = [library.Config(n=3), library.Silent(), HUGE, (HUGE, library.Silent())]
+
+        @pytest.mark.jitperf(strategies=["eager", "outer"], jit={"static_argnames": "other"})
+        @pytest.mark.parametrize("other", OTHERS, ids=["config", "silent", "huge", "both"])
+        def test_static(jitperf, other):
+            jitperf(library.doubled, X, other)
+
+        @pytest.mark.jitperf(strategies=["inner"], inner=[library.doubled], equal_results=False)
+        def test_helper(jitperf):
+            jitperf(lambda x: library.doubled(library.Params(w=x)), X)
+
+        @pytest.mark.jitperf(strategies=["eager", "outer"])
+        def test_tree(jitperf):
+            jitperf(library.doubled, library.Params(w=X))
+
+        @pytest.mark.jitperf(strategies=["eager"])
+        def test_masked(jitperf):
+            jitperf(lambda x: x * 2, np.ma.ones(8))
+
+        @pytest.mark.jitperf(strategies=["outer"])
+        @pytest.mark.parametrize("other", [HUGE], ids=["huge"])
+        def test_untold(jitperf, other):
+            jitperf(lambda x, other: x * (1 if other else 2), X, other)
+
+        @pytest.mark.jitperf(strategies=["outer"])
+        def test_looped(jitperf):
+            jitperf(library.looped, X)
+        """
+    )
+    recorded = project.quick_run("--jitperf-update")
+    project.assert_messages(
+        recorded,
+        {
+            "test_untold[huge-outer]": "outer needs a static argument: *<lambda> got other of type int. Add  *",
+            "test_looped[outer]": "jax.jit(looped) was refused: wrapper loop when unwrapping <function looped>\n*",
+        },
+    )
+    recorded.assert_outcomes(passed=12, failed=2)
+    gated = project.quick_run("-k", "not (untold or looped)")
+    gated.assert_outcomes(passed=12, deselected=2, warnings=1)  # JAX itself asks a Config for its shape when it exports
+
+
 def test_another_program_in_each_trace_is_told_and_no_update_is_advised(project: Any) -> None:
     project.write_tests(
         """
