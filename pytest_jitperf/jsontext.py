@@ -118,6 +118,7 @@ def decode(content: bytes, name: str, kind: Kind) -> Any:
     except json.JSONDecodeError as error:
         _explain(text, name, error, kind)
     except _Refused as error:
+        _look_for_conflict(text, name, kind, error)
         places = [each.start() for each in re.finditer(error.pattern, text)]
         place = _at(name, text, places[-1]) if len(places) == error.times else name
         raise kind.error(f"{place} {error.seen}; {kind.restore}") from error
@@ -130,11 +131,8 @@ def decode(content: bytes, name: str, kind: Kind) -> Any:
 
 def _explain(text: str, name: str, error: json.JSONDecodeError, kind: Kind) -> NoReturn:
     """Says what a text that is not JSON is instead."""
-    conflict = _CONFLICT.search(text.replace("\r\n", "\n"))
+    _look_for_conflict(text, name, kind, error)
     end = len(text.rstrip())
-    if conflict is not None:
-        place = _at(name, text.replace("\r\n", "\n"), conflict.start())
-        raise kind.error(f"{place} has git conflict markers; {kind.resolve}") from error
     if "\0" in text:
         seen, pos = "holds NUL characters (UTF-16, or a write that a crash cut short)", text.index("\0")
     elif error.msg == "Extra data":
@@ -144,6 +142,15 @@ def _explain(text: str, name: str, error: json.JSONDecodeError, kind: Kind) -> N
     else:
         seen, pos = f"is not JSON ({error.msg})", error.pos
     raise kind.error(f"{_at(name, text, pos)} {seen}; {kind.restore}") from error
+
+
+def _look_for_conflict(text: str, name: str, kind: Kind, error: Exception) -> None:
+    """Raises where git left conflict markers, before which there may be damage that comes of the same merge."""
+    lines = text.replace("\r\n", "\n")
+    conflict = _CONFLICT.search(lines)
+    if conflict is not None:
+        place = _at(name, lines, conflict.start())
+        raise kind.error(f"{place} has git conflict markers; {kind.resolve}") from error
 
 
 def _depth(document: object) -> int:

@@ -338,7 +338,7 @@ FAULTS = (
     Fault(
         "judge/compared.py",
         "not compared is not said",
-        "return [*_not_compared(plan, comparison), *stored, *races]",
+        "return [*missing, *stored, *races]",
         "return [*stored, *races]",
     ),
     Fault(

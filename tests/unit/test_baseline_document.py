@@ -112,6 +112,10 @@ def test_numbers_that_are_not_json_are_never_written(value: float) -> None:
             "b.json, line 2, column 1, has git conflict markers; take one side whole, then run pytest --jitperf-update",
         ),
         (
+            b'{"tests": {"a": {"a": 1, "a": 3}},\n<<<<<<< HEAD\n "version": 1\n=======\n "version": 2\n>>>>>>> x\n}',
+            "b.json, line 2, column 1, has git conflict markers; take one side whole, then run pytest --jitperf-update",
+        ),
+        (
             b"{'format': 1}",
             f"b.json, line 1, column 2, is not JSON (Expecting property name enclosed in double quotes); {RESTORE}",
         ),
