@@ -23,6 +23,7 @@ from pytest_jitperf.pipeline import pipeline_of
 from pytest_jitperf.probe import clock as clock
 from pytest_jitperf.rehearsing import VARIABLE
 from pytest_jitperf.run import FIXTURE, RUN, STATE, Case, Run, case_of
+from pytest_jitperf.wording import show
 
 if TYPE_CHECKING:
     from pytest_jitperf.fixture import Jitperf
@@ -70,6 +71,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not worker:
         from pytest_jitperf.controller import Controller
 
+        if settings.baseline_dir and run.rootdir.joinpath(settings.baseline_dir).is_file():
+            name = "--jitperf-baseline-dir" if config.getoption("jitperf_baseline_dir") else "ini jitperf_baseline_dir"
+            raise pytest.UsageError(f"jitperf: {name}={show(settings.baseline_dir)}: it is a file; give a directory")
         if settings.files and settings.mode != "disable":
             from pytest_jitperf.outputs import complaint
 

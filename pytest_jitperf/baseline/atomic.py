@@ -26,6 +26,9 @@ _LOCK_SECONDS = 60.0
 # Open files of this process by their numbers. Were one replaced, whoever else writes to it would be cut off.
 _OPEN_FILE = re.compile(r"/dev/fd/(\d+)|/proc/self/fd/(\d+)")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
+# What an option swallows whose own value was forgotten: pytest --jitperf-html tests/test_a.py
+_SOURCES = (".cfg", ".ini", ".py", ".pyi", ".toml")
+_BASELINE = re.compile(rb'\s*\{\s*"format"\s*:\s*"pytest-jitperf"')
 
 
 def real_path(path: Path) -> Path:
@@ -156,11 +159,13 @@ def _take_after(path: Path, old: os.stat_result) -> None:
 
 
 def why_not_writable(path: Path) -> str:
-    """Says why ``write`` would fail, before there is anything to write; empty where it would not."""
+    """Says why ``write`` would fail, or do harm, before there is anything to write; empty where it would not."""
     if path.is_dir():
         return "it is a directory; give a file"
     if _is_stream(path) and path.exists():
         return "" if os.access(path, os.W_OK) else "it cannot be written to; give another path"
+    if path.suffix in _SOURCES and path.exists():
+        return "it is a source file, which would be overwritten; give another path"
     if not path.parent.is_dir():
         return f"there is no directory {path.parent}; make it, or give another path"
     try:
@@ -170,7 +175,17 @@ def why_not_writable(path: Path) -> str:
         return f"no file can be made in {path.parent}: {error.strerror}; give another path"
     if path.exists() and not os.access(path, os.W_OK):
         return "the file is write-protected; give another path"
+    if _is_baseline(path):
+        return "it is a baseline, which would be overwritten; give another path"
     return ""
+
+
+def _is_baseline(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _BASELINE.match(file.read(200)) is not None
+    except OSError:
+        return False
 
 
 def remove_leftovers(directory: Path) -> None:

@@ -42,6 +42,8 @@ def run(given: argparse.Namespace) -> int:
         raise ResultsError(why_not)
     path: Path = given.output
     why_not = atomic.why_not_writable(path)
+    if atomic.real_path(path) in map(atomic.real_path, map(Path, given.files)):
+        why_not = "it is one of the results; give another path"
     if why_not:
         raise ResultsError(f"{path}: {why_not}")
     named = [(str(file), read(file)) for file in given.files]

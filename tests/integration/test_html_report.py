@@ -182,6 +182,11 @@ def test_of_one_run_the_command_and_the_option_make_the_same(project: Any) -> No
     [
         (["missing.json", "-o", "r.html"], "jitperf: missing.json does not exist; *"),
         (["results.json", "-o", "."], "jitperf: .: it is a directory; give a file"),
+        (
+            ["results.json", "-o", "./results.json"],
+            "jitperf: results.json: it is one of the results; give another path",
+        ),
+        (["results.json", "-o", "test_g.py"], "jitperf: test_g.py: it is a source file, *"),
         (["broken.json", "-o", "r.html"], "jitperf: broken.json*; make it again with pytest --jitperf-json"),
         (["results.json"], "*the following arguments are required: -o/--output"),
     ],

@@ -36,6 +36,14 @@ WRONG = {
         '--jitperf-guide-file="test_g.py/guide.md": there is no directory *test_g.py; make it, or give another path',
     ),
     "guide is a directory": (["--jitperf-guide-file=."], '--jitperf-guide-file=".": it is a directory; give a file'),
+    "its value forgotten": (
+        ["--jitperf-html", "test_g.py"],
+        '--jitperf-html="test_g.py": it is a source file, which would be overwritten; give another path',
+    ),
+    "a file for baselines": (
+        ["--jitperf-baseline-dir=test_g.py"],
+        '--jitperf-baseline-dir="test_g.py": it is a file; give a directory',
+    ),
     "guide where no file can be made": (
         ["--jitperf-guide-file=/proc/guide.md"],
         '--jitperf-guide-file="/proc/guide.md": no file can be made in /proc: *; give another path',

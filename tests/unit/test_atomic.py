@@ -173,15 +173,26 @@ def test_a_directory_that_cannot_be_synchronised_is_no_failure(tmp_path: Path, m
         ("folder", "it is a directory; give a file"),
         ("none/a", "there is no directory {}/none; make it, or give another path"),
         ("with space \U0001f642", ""),
+        ("new.py", ""),
+        ("test_a.py", "it is a source file, which would be overwritten; give another path"),
+        ("baseline.json", "it is a baseline, which would be overwritten; give another path"),
+        ("results.json", ""),
     ],
 )
 def test_why_a_file_cannot_be_written_is_said_before_there_is_anything_to_write(
     tmp_path: Path, what: str, said: str
 ) -> None:
     (tmp_path / "folder").mkdir()
+    contents = {
+        "baseline.json": '{\n  "format": "pytest-jitperf",\n  "tests": {}\n}\n',
+        "results.json": '{"format": "pytest-jitperf-results"}',
+        "test_a.py": "",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
 
     assert atomic.why_not_writable(tmp_path / what) == said.format(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["baseline.json", "folder", "results.json", "test_a.py"]
 
 
 def test_where_there_is_no_temporary_directory_nothing_is_locked(
