@@ -20,9 +20,10 @@ __all__ = ["merge_entry", "same_count"]
 
 # A CI matrix records the same entry with several of these; what they change is kept apart, under ``Entry.host``.
 _VERSIONS = frozenset({"python", "jax", "jaxlib", "platform_version"})
-# Python calls vary by a few with hash seeds and import order; compilations, launches and leaves never do.
+# Python calls vary by some with hash seeds and import order, with jax 0.12 by 0.3 % with what was traced before in the
+# process; compilations, launches and leaves never do.
 _VARYING_COUNTS = frozenset({"trace_calls", "host_calls"})
-_VARYING_SHARE, _VARYING_CALLS = 0.001, 20
+_VARYING_SHARE, _VARYING_CALLS = 0.005, 20
 # Below what the gate lets pass (50 % and 50 ms, of a reference trace of some ms), above what noise does.
 _TRACE_FACTOR, _TRACE_UNITS = 1.45, 3.0
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from pytest_jitperf.baseline.model import Entry
-from pytest_jitperf.judge.compileterms import TRACE_FACTOR, CompileTerms, is_stuck
+from pytest_jitperf.judge.compileterms import COMPILE_FLOOR, TRACE_FACTOR, CompileTerms, is_stuck
 from pytest_jitperf.judge.outcome import Finding, Outcome
 from pytest_jitperf.judge.ratios import ratio_finding
 from pytest_jitperf.measurement import Comparison, Measurement, Ratio
 from pytest_jitperf.plan import Plan
-from pytest_jitperf.units import Tolerance, Unit, format_change
+from pytest_jitperf.units import Tolerance, Unit, format_change, format_quantity
 
 __all__ = [
     "TRACE_TOLERANCE",
@@ -134,12 +134,15 @@ def compile_ratio(plan: Plan, measured: Measurement, entry: Entry, comparison: C
     whole = partial(terms.whole, old_xla)
     estimate, low, high = whole((xla.estimate, xla.low, xla.high))
     ratio, limit, old = replace(xla, estimate=estimate, low=low, high=high), terms.limit(old_xla), terms.old(old_xla)
+    rule = plan.allowed["compile"].describe("compile")
+    if terms.tolerance.absolute < COMPILE_FLOOR:
+        rule += f"; {format_quantity(COMPILE_FLOOR, Unit.SECONDS)} more are always allowed"
     return [
         ratio_finding(
             "compile",
             ratio,
             limit,
-            plan.allowed["compile"].describe("compile"),
+            rule,
             old=old,
             new=old * ratio.estimate,
             kind="pairs",

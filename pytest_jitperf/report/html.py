@@ -32,7 +32,7 @@ _WHOLE = 28
 def why_not_available() -> str:
     """Says what is missing for this report; empty where nothing is."""
     if find_spec("jinja2") is None:
-        return 'the HTML report needs jinja2; install it with  pip install "pytest-jitperf[report]"'
+        return "the HTML report needs jinja2: pip install jinja2, or pytest-jitperf with its extra report"
     return ""
 
 

@@ -98,8 +98,8 @@ def test_without_jinja2_that_is_said_before_any_test(project: Any, monkeypatch: 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            'ERROR: jitperf: --jitperf-html="report.html": the HTML report needs jinja2; install it with  pip install '
-            '"pytest-jitperf[[]report[]]"'
+            'ERROR: jitperf: --jitperf-html="report.html": the HTML report needs jinja2: pip install jinja2, or '
+            "pytest-jitperf with its extra report"
         ]
     )
     # Nobody else needs it.

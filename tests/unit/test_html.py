@@ -270,5 +270,5 @@ def test_where_jinja2_is_missing_it_is_said_how_to_get_it(monkeypatch: pytest.Mo
     assert why_not_available() == ""
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert why_not_available() == (
-        'the HTML report needs jinja2; install it with  pip install "pytest-jitperf[report]"'
+        "the HTML report needs jinja2: pip install jinja2, or pytest-jitperf with its extra report"
     )

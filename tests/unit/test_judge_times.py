@@ -65,7 +65,7 @@ def test_compile_is_xla_and_what_comes_before_it_together(
     assert (finding.outcome, finding.sentence, finding.rule) == (
         Outcome.REGRESSED,
         "compile regressed: 50 ms -> 80 ms CPU time, x1.60 (x1.51 ... x1.70), allowed x1.25",
-        "tolerance compile=25 % (default)",
+        "tolerance compile=25 % (default); 10 ms more are always allowed",
     )
 
 
