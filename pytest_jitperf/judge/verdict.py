@@ -80,7 +80,8 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
 def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evidence) -> Verdict:
     reference = plan.strategy_name == "eager"
     if reference and not any(each.gated for each in plan.allowed.values()):
-        return _one(Outcome.REFERENCE, "the reference, nothing is gated")
+        again = _compiles_each_time(measured, entry, evidence) if entry is not None else None
+        return Verdict(findings=(again,)) if again else _one(Outcome.REFERENCE, "the reference, nothing is gated")
     if entry is None:
         there = listed(evidence.elsewhere)
         missing = (
@@ -129,6 +130,27 @@ def _against_baseline(plan: Plan, measured: Measurement, entry: Entry | None, ev
     return verdict
 
 
+def _compiles_each_time(measured: Measurement, entry: Entry, evidence: Evidence) -> Finding | None:
+    """What compiles in every call of the reference and did not when it was recorded: no other strategy shows it."""
+    host = entry.host.get(measured.environment.host_key, {})
+    old, new = host.get("compilations"), measured.host.get("compilations")
+    lines = [each for each in evidence.retraces if _in_every_call(each)]
+    if not lines or old is None or new is None or new <= old or input_changes(measured, entry):
+        return None
+    gate = 'eager is the reference; gate it with  tolerance={"eager": {"compilations": 0}}'
+    moved = f"compilations {old:,} -> {new:,}"
+    return Finding(
+        outcome=Outcome.NOT_GATED,
+        sentence=f"not gated: {moved}, compiled again in {lines[0]}; {gate}",
+        metric="compilations",
+        short=moved,
+    )
+
+
+def _in_every_call(line: str) -> bool:
+    return line.startswith(f"{EVERY_CALL}: ")
+
+
 def _without_python(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if name not in _OF_PYTHON}
 
@@ -144,7 +166,7 @@ def _inputs_changed(changes: str, plan: Plan, measured: Measurement, entry: Entr
     told = f"{sentence}; nothing was compared, record the new inputs with --jitperf-update"
     findings = [Finding(outcome=Outcome.INPUTS_CHANGED, sentence=told, short=changes)]
     host = entry.host.get(measured.environment.host_key)
-    every_call = any(each.startswith(f"{EVERY_CALL}: ") for each in evidence.retraces)
+    every_call = any(map(_in_every_call, evidence.retraces))
     if host is not None and (every_call or made_static(measured, entry)):
         counted = exact_findings(plan, "host", host, measured.host, measured.unavailable)
         again = [each for each in counted if each.metric == "compilations" and each.outcome is Outcome.REGRESSED]

@@ -111,3 +111,36 @@ def test_more_compilations_than_in_the_baseline_are_named_without_a_budget(proje
     assert "compilations regressed: 1 -> 2" in result.stdout.str()
     assert "f, x: f32[3] -> f32[5] (pad or bucket the shapes)" in result.stdout.str()
     result.assert_outcomes(failed=1)
+
+
+def test_a_jit_made_anew_in_each_call_is_a_warning_under_the_default_strategies_and_fails_under_strict(
+    project: Any,
+) -> None:
+    library = """
+import jax
+import jax.numpy as jnp
+
+def layer(x):
+    return jnp.tanh(x)
+
+{once}
+def predict(x):
+    return {jitted}(x)
+"""
+    project.write_library(library.format(once="jitted = jax.jit(layer)\n", jitted="jitted"))
+    project.write_tests("@pytest.mark.jitperf\ndef test_predict(jitperf):\n    jitperf(library.predict, X)\n")
+    project.record()
+    project.quick_run().assert_outcomes(passed=2)
+    project.write_library(library.format(once="", jitted="jax.jit(lambda v: layer(v))"))
+
+    result = project.quick_run()
+
+    result.assert_outcomes(passed=2, warnings=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*JitperfWarning: test_g.py::test_predict?eager?: not gated: compilations 1 -> *, compiled again in every "
+            "call: <lambda>*, a new function object is jitted (jit it once, outside the call); eager is the reference; "
+            'gate it with  tolerance={"eager": {"compilations": 0}}'
+        ]
+    )
+    project.quick_run("--jitperf-strict").assert_outcomes(passed=1, failed=1)

@@ -108,6 +108,29 @@ def test_eager_without_a_tolerance_of_its_own_is_the_reference(
     assert verdict == Verdict(findings=(finding,))
 
 
+@pytest.mark.parametrize(
+    ("compilations", "retraces", "warned"),
+    [
+        (3, ("every call: <lambda> (m.py:3), a new function object is jitted",), True),
+        (1, ("every call: <lambda> (m.py:3), a new function object is jitted",), False),
+        (3, ("first call: f, x: f32[8] -> f32[9]",), False),
+    ],
+)
+def test_what_compiles_in_every_call_of_the_reference_is_a_warning_where_it_did_not_before(
+    plan_for: PlanFor, measure: Measure, record: Record, compilations: int, retraces: tuple[str, ...], warned: bool
+) -> None:
+    measured = measure(strategy="eager", program=None, exact={}, host={"compilations": compilations})
+
+    verdict = judge(plan_for("eager"), measured, record(program=None), Evidence(retraces=retraces))
+
+    warning = (
+        "not gated: compilations 1 -> 3, compiled again in every call: <lambda> (m.py:3), a new function object is "
+        'jitted; eager is the reference; gate it with  tolerance={"eager": {"compilations": 0}}'
+    )
+    expected = (Outcome.NOT_GATED, warning) if warned else (Outcome.REFERENCE, "the reference, nothing is gated")
+    assert (verdict.outcome, sentence(verdict)) == expected
+
+
 def test_eager_is_held_to_a_tolerance_that_the_marker_gives(
     plan_for: PlanFor, measure: Measure, record: Record
 ) -> None:
