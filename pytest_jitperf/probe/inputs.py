@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..wording import written
+from pytest_jitperf.wording import written
 
 SEPARATOR = "; "
 

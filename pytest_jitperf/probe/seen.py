@@ -17,7 +17,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..wording import written
+from pytest_jitperf.wording import written
+
 from .inputs import has_aval, is_array, positional_names, short_aval, static_digest
 
 __all__ = ["Aval", "Body", "Seen", "beneath", "is_function", "seen_of", "static_names"]
