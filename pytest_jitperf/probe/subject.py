@@ -173,8 +173,13 @@ def placed(args: tuple[Any, ...], kwargs: Mapping[str, Any], device: jax.Device,
     """Arguments on the device of the measurement.
 
     Raises:
-        MeasurementError: An argument no longer exists, or is spread over several devices.
+        MeasurementError: An argument is being traced, no longer exists, or is spread over several devices.
     """
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in Call(args, kwargs).leaves):
+        raise MeasurementError(
+            "its arguments are being traced by JAX (jit, grad, vmap, scan), so there is nothing to time. Measure "
+            "outside of it: jitperf(jax.vmap(f), x) instead of jax.vmap(lambda x: jitperf(f, x))(x)."
+        )
     gone = deleted(Call(args, kwargs))
     if gone:
         raise MeasurementError(

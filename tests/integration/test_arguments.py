@@ -56,6 +56,10 @@ def test_made_already(jitperf):
 @pytest.mark.jitperf(strategies=["outer"])
 def test_nothing(jitperf):
     jitperf.measure(library.f, inputs=[])
+
+@pytest.mark.jitperf(strategies=["eager", "outer"])
+def test_traced(jitperf):
+    jax.vmap(lambda x: jitperf(library.f, x))(X)
 """
 
 
@@ -75,9 +79,11 @@ def test_arguments_are_taken_as_they_are_and_stay_usable(project: Any) -> None:
             "make_args=lambda: (x,)\n*: NotMeasured",
             "test_nothing[outer]": "jitperf.measure(inputs=[]) has nothing to run; give at least one input\n*: "
             "NotMeasured",
+            "test_traced[eager]": "its arguments are being traced by JAX (jit, grad, vmap, scan), *: NotMeasured",
+            "test_traced[outer]": "its arguments are being traced by JAX (jit, grad, vmap, scan), *: NotMeasured",
         },
     )
-    result.assert_outcomes(passed=6, failed=5)
+    result.assert_outcomes(passed=6, failed=7)
     gated = project.quick_run("-k", "donated or keys or (made and not already)")
-    gated.assert_outcomes(passed=6, deselected=5)
+    gated.assert_outcomes(passed=6, deselected=7)
     gated.stdout.fnmatch_lines(["8 measured, 4 gated (4 same program), 4 reference, 0 without a baseline"])
