@@ -63,7 +63,8 @@ def judge(plan: Plan, measured: Measurement, entry: Entry | None, evidence: Evid
     if plan.mode == "update":
         sentence = "nothing is compared with a baseline that is being written"
         findings.append(Finding(outcome=Outcome.OK, sentence=sentence))
-        return Verdict(findings=tuple(findings), notes=empty, gated_by=limits)
+        why = tuple(launched(measured, findings))
+        return Verdict(findings=tuple(findings), notes=empty, why=why, gated_by=limits)
     against = _against_baseline(plan, measured, entry, evidence)
     findings += against.findings
     why = explain(measured, entry, evidence, findings) if entry is not None else ()

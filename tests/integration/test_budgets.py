@@ -56,8 +56,10 @@ MESSAGES = {
     "  rule  budget compile=1 us (marker)\ntest_g.py:24: OverBudget",
     "test_compile[outer]": "compile over budget: * ms (* ms ... * ms), budget 1 us\n*\ntest_g.py:24: OverBudget",
     "test_for_one[outer]": "peak_bytes over budget: 64 B, budget 63 B\n*\n  also  launches over budget: 1, budget 0\n"
+    "  why   each call launches f 1\n"
     "  rule  budget *\n  rule  budget *\ntest_g.py:28: OverBudget",
-    "test_launches[eager]": "launches over budget: 3, budget 1\n*\ntest_g.py:32: OverBudget",
+    "test_launches[eager]": "launches over budget: 3, budget 1\n*\n  why   each call launches *\n*\n"
+    "test_g.py:32: OverBudget",
     "test_unavailable[eager]": "peak_bytes not measured, so its budget cannot be checked: *\n*\n"
     "  rule  budget peak_bytes=1 MiB (marker)\ntest_g.py:36: NotMeasured",
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 GROWING = """
 import jax.numpy as jnp
 
@@ -72,7 +74,10 @@ def test_a_growth_that_is_too_steep_fails(project: Any) -> None:
     assert "rule  budget growth=0.4 (marker)" in text
 
 
-def test_sizes_with_names_count_elements_and_a_second_measurement_has_its_own(project: Any) -> None:
+def test_sizes_with_names_count_elements_and_a_second_measurement_has_its_own(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")  # where a line is broken hangs on the numbers
     project.write_tests(
         """
         SIZES = {
