@@ -145,7 +145,7 @@ class _Reader:
 
 def _is_plain(call: Any, callee: Any) -> bool:
     """Whether a call means nothing but the body of the function in its place."""
-    if set(call.attributes) - {"callee"} or set(callee.attributes) - _KNOWN:
+    if _names(call.attributes) - {"callee"} or _names(callee.attributes) - _KNOWN:
         return False
     given = [*_each(callee, "arg_attrs"), *_each(callee, "res_attrs")]
     return all(_DONATION.sub("", _RESULT_NAME.sub("", each)) == "{}" for each in given)
@@ -157,7 +157,12 @@ def _each(function: Any, name: str) -> list[str]:
 
 def _attributes(operation: Any, leave_out: frozenset[str] | set[str] = frozenset({"sym_name"})) -> str:
     attributes: Mapping[str, Any] = operation.attributes
-    return ", ".join(f"{name} = {_text(attributes, name)}" for name in sorted(attributes) if name not in leave_out)
+    return ", ".join(f"{name} = {_text(attributes, name)}" for name in sorted(_names(attributes) - leave_out))
+
+
+def _names(attributes: Any) -> set[str]:
+    """Names of attributes; up to jaxlib 0.8 they are gone through in pairs with their names."""
+    return {each if isinstance(each, str) else each.name for each in attributes}
 
 
 def _text(attributes: Any, name: str) -> str:
